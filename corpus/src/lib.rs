@@ -1,0 +1,4 @@
+//! How pages and documents rest on disk, and how documents become a corpus.
+//!
+//! It owns bytes: WARC page shards, JSONL document shards, Parquet, manifests, duplicates, filters, splits.
+//! It does not know what a crawler or an extractor is.

@@ -1,0 +1,6 @@
+//! A polite, durable crawler.
+//!
+//! It turns seeds into pages: a frontier decides which URL is next, robots.txt and pacing decide when,
+//! a fetcher brings the bytes and a sink of the caller keeps them.
+//!
+//! It is not: a renderer (no JavaScript), a store (pages leave through a sink), or a parser of main content.

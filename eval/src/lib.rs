@@ -1,0 +1,2 @@
+//! The lab: the same functions that users run, measured over gold pages, graphs and references,
+//! beside any other program that speaks JSON lines.

@@ -1,0 +1,18 @@
+//! `pith`: words in, exit code out.
+
+mod args;
+mod commands;
+mod exit;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let command = match args::parse(std::env::args_os().collect()) {
+        Ok(command) => command,
+        Err(failure) => return failure.report(),
+    };
+    match commands::run(command) {
+        Ok(exit) => exit.into(),
+        Err(failure) => failure.report(),
+    }
+}
