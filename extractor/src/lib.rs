@@ -2,3 +2,7 @@
 //!
 //! It does no I/O, has no clock, no randomness and no error type: bad HTML is its input, and the same
 //! bytes always give the same document.
+
+mod document;
+
+pub use document::{Comments, Counts, Document, Link, Options, PageType, SummarySentence};
