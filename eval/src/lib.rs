@@ -1,2 +1,8 @@
 //! The lab: the same functions that users run, measured over gold pages, graphs and references,
 //! beside any other program that speaks JSON lines.
+
+pub mod data;
+mod error;
+pub mod peer;
+
+pub use error::Error;
