@@ -4,3 +4,11 @@
 //! a fetcher brings the bytes and a sink of the caller keeps them.
 //!
 //! It is not: a renderer (no JavaScript), a store (pages leave through a sink), or a parser of main content.
+
+mod error;
+mod frontier;
+mod order;
+
+pub use error::Error;
+pub use frontier::{Frontier, Gauges, Kind, Lease, Link, Next, Offered, Settled, Ticket, host_of};
+pub use order::{Breadth, Class, HostCounts, LeastVisited, Level, ORDER_NAMES, Order, Visit, order_named};

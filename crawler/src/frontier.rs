@@ -1,0 +1,154 @@
+//! The frontier: which URLs are known, which wait, and which may be fetched now.
+//!
+//! A URL goes through three doors. [`Frontier::offer`] takes it in, once; [`Frontier::lease`] hands it out when its
+//! host may be asked; [`Frontier::settle`] says how it ended. A lease that is never settled, because the process was
+//! killed, is handed out again after the next start.
+
+use std::time::Duration;
+
+use url::Url;
+
+use crate::error::Error;
+use crate::order::Visit;
+
+/// What a link leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Kind {
+    /// A page, to be stored.
+    #[default]
+    Page,
+    /// A sitemap, to be read for links.
+    Sitemap,
+}
+
+/// A URL worth asking for, in its one canonical spelling.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Link {
+    /// Where it leads.
+    pub url: Url,
+    /// How many clicks from a seed.
+    pub depth: u32,
+    /// How many redirects led here.
+    pub hops: u8,
+    /// What is expected there.
+    pub kind: Kind,
+    /// The anchor text; empty unless the ordering policy reads it.
+    pub anchor: String,
+    /// The words around the anchor; empty unless the ordering policy reads them.
+    pub context: String,
+}
+
+impl Link {
+    /// A page that the user named.
+    pub fn seed(url: Url) -> Link {
+        Link::page(url, 0)
+    }
+
+    /// A page found at a distance from the seeds.
+    pub fn page(url: Url, depth: u32) -> Link {
+        Link { url, depth, hops: 0, kind: Kind::Page, anchor: String::new(), context: String::new() }
+    }
+
+    /// The name that pacing goes by: the host, and the port where it is not the scheme's own.
+    pub fn host(&self) -> String {
+        host_of(&self.url)
+    }
+}
+
+/// The name that pacing goes by: the host, and the port where it is not the scheme's own.
+pub fn host_of(url: &Url) -> String {
+    let host = url.host_str().unwrap_or("");
+    match url.port() {
+        Some(port) => format!("{host}:{port}"),
+        None => host.to_owned(),
+    }
+}
+
+/// The right to ask for one URL. While it is held nobody else gets a URL of its host.
+#[derive(Debug)]
+pub struct Lease {
+    /// The URL, and how it was found.
+    pub link: Link,
+    /// How often it was tried before.
+    pub attempts: u8,
+    /// What the backend needs to find the URL again.
+    pub ticket: Ticket,
+}
+
+/// A backend's own handle on a leased URL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Ticket {
+    /// The host, by number.
+    pub host: u32,
+    /// The URL, by number.
+    pub url: u32,
+    /// Where its record starts.
+    pub offset: u64,
+}
+
+/// The frontier's answer to a worker without work.
+#[derive(Debug)]
+pub enum Next {
+    /// Ask for this.
+    Fetch(Lease),
+    /// Nothing may be asked now; come back after this long, or when something was offered or settled.
+    Wait(Duration),
+    /// Nothing is waiting and nothing is leased.
+    Empty,
+}
+
+/// How a lease ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Settled {
+    /// The URL is done, well or badly, and will not be handed out again.
+    Done,
+    /// The URL goes back to the end of its host's queue with one more attempt counted.
+    Again,
+}
+
+/// What an offer did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Offered {
+    /// URLs never seen before.
+    pub new: u64,
+    /// URLs that were known.
+    pub known: u64,
+    /// URLs refused because their host has its full budget.
+    pub over_budget: u64,
+}
+
+/// Figures for the live line.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Gauges {
+    /// URLs waiting.
+    pub pending: u64,
+    /// URLs ever taken in.
+    pub known: u64,
+    /// URLs handed out and not settled.
+    pub leased: u64,
+    /// Hosts that may be asked now.
+    pub ready_hosts: u64,
+    /// Hosts with URLs waiting.
+    pub waiting_hosts: u64,
+}
+
+/// A frontier. Every backend passes the same suite.
+pub trait Frontier: Send + Sync {
+    /// Takes in the links of a page, or the seeds when there is no page; each URL once, whoever offers it.
+    fn offer(&self, page: Option<Visit<'_>>, links: &[Link]) -> Result<Offered, Error>;
+
+    /// A URL whose host may be asked now.
+    fn lease(&self) -> Result<Next, Error>;
+
+    /// The host has answered: it may be asked again after `rest`. The lease lives on until it is settled.
+    fn rest(&self, lease: &Lease, rest: Duration) -> Result<(), Error>;
+
+    /// The URL was not asked for after all: it waits at the front of its queue, and its host for `rest`.
+    fn give_back(&self, lease: Lease, rest: Duration) -> Result<(), Error>;
+
+    /// Ends leases; what they led to must be durable by now. `mark` is kept with them: how far the sink was.
+    fn settle(&self, leases: Vec<(Lease, Settled)>, mark: &[u8]) -> Result<(), Error>;
+
+    /// Figures for the live line.
+    fn gauges(&self) -> Gauges;
+}
