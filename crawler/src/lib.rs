@@ -5,10 +5,16 @@
 //!
 //! It is not: a renderer (no JavaScript), a store (pages leave through a sink), or a parser of main content.
 
+mod canonical;
+mod domain;
 mod error;
 mod frontier;
 mod order;
+mod robots;
 
+pub use canonical::{canonicalize, join, parse_seed, resolve};
+pub use domain::{registrable_domain, site};
 pub use error::Error;
 pub use frontier::{Frontier, Gauges, Kind, Lease, Link, Next, Offered, Settled, Ticket, host_of};
 pub use order::{Breadth, Class, HostCounts, LeastVisited, Level, ORDER_NAMES, Order, Visit, order_named};
+pub use robots::{MAX_ROBOTS_BYTES, Robots};

@@ -1,0 +1,8 @@
+//! Cases written by others, from the folder named by `PITH_SHARED` (`../shared` by default). Each suite prints how many
+//! cases pass; where one is known to differ the reason stands in a table, and any other difference fails.
+
+mod conformance {
+    pub mod robots;
+    pub mod suite;
+    pub mod urls;
+}
