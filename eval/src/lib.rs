@@ -3,6 +3,9 @@
 
 pub mod data;
 mod error;
+pub mod gold;
 pub mod peer;
+pub mod score;
+pub mod train;
 
 pub use error::Error;

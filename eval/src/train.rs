@@ -1,0 +1,3 @@
+//! Training: gold pages become the tables that the extractor compiles in.
+
+pub mod trees;
