@@ -4,5 +4,6 @@
 //! bytes always give the same document.
 
 mod document;
+pub mod tree;
 
 pub use document::{Comments, Counts, Document, Link, Options, PageType, SummarySentence};

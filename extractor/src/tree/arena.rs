@@ -1,0 +1,277 @@
+//! The nodes of a tree in one vector, linked by index, and how they are put into document order.
+
+use super::tag::Tag;
+
+/// "No node" as a link.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// What a node is; the numbers are stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Kind {
+    /// The root.
+    Document,
+    /// `<!DOCTYPE …>`.
+    Doctype,
+    /// `<!-- … -->`, and what the standard treats as such.
+    Comment,
+    /// `<?name …>`.
+    Instruction,
+    /// A run of text.
+    Text,
+    /// An element.
+    Element,
+}
+
+/// The vocabulary of an element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Namespace {
+    /// HTML.
+    Html,
+    /// Drawings inside `<svg>`.
+    Svg,
+    /// Formulas inside `<math>`.
+    MathMl,
+}
+
+/// Bits of [`Node::flags`].
+pub(super) mod flag {
+    /// The element is on the stack of open elements.
+    pub const OPEN: u8 = 1;
+    /// Character references in this text are left alone.
+    pub const RAW: u8 = 1 << 1;
+    /// NUL in this text is shown as U+FFFD instead of being dropped.
+    pub const NUL_SHOWN: u8 = 1 << 2;
+    /// The element is in svg.
+    pub const SVG: u8 = 1 << 3;
+    /// The element is in math.
+    pub const MATHML: u8 = 1 << 4;
+}
+
+/// One node in 32 bytes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Node {
+    pub parent: u32,
+    pub previous: u32,
+    pub next: u32,
+    pub last_child: u32,
+    /// While building the first child; in a finished tree the index after the last descendant.
+    pub first_child_or_end: u32,
+    /// Element: the byte of its `<`. Others: where the text starts.
+    pub start: u32,
+    /// Element: the first attribute. Others: where the text ends.
+    pub end: u32,
+    pub kind: Kind,
+    pub tag: Tag,
+    pub flags: u8,
+    pub n_attributes: u8,
+}
+
+impl Node {
+    pub fn new(kind: Kind, tag: Tag, start: u32, end: u32) -> Node {
+        Node {
+            parent: NONE,
+            previous: NONE,
+            next: NONE,
+            last_child: NONE,
+            first_child_or_end: NONE,
+            start,
+            end,
+            kind,
+            tag,
+            flags: 0,
+            n_attributes: 0,
+        }
+    }
+
+    pub fn namespace(&self) -> Namespace {
+        match self.flags & (flag::SVG | flag::MATHML) {
+            0 => Namespace::Html,
+            flag::SVG => Namespace::Svg,
+            _ => Namespace::MathMl,
+        }
+    }
+}
+
+/// An attribute as four places in the source.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Span {
+    pub name_start: u32,
+    pub name_end: u32,
+    pub value_start: u32,
+    pub value_end: u32,
+}
+
+/// Nodes while the tree is being built.
+#[derive(Debug)]
+pub(super) struct Arena {
+    pub nodes: Vec<Node>,
+    /// Whether some node stands before an older one, so that indices are not document order.
+    disordered: bool,
+}
+
+impl Arena {
+    /// An arena with the document node, sized for a page of `length` bytes.
+    pub fn for_source(length: usize) -> Arena {
+        let mut nodes = Vec::with_capacity(length / 72 + 16);
+        nodes.push(Node::new(Kind::Document, Tag::Unknown, 0, 0));
+        Arena { nodes, disordered: false }
+    }
+
+    pub fn node(&self, index: u32) -> &Node {
+        &self.nodes[index as usize]
+    }
+
+    pub fn node_mut(&mut self, index: u32) -> &mut Node {
+        &mut self.nodes[index as usize]
+    }
+
+    /// Adds a node that stands nowhere yet.
+    pub fn push(&mut self, node: Node) -> u32 {
+        let index = self.nodes.len() as u32;
+        self.nodes.push(node);
+        index
+    }
+
+    /// Adds a node as the last child of `parent`, which no younger node may stand after.
+    #[inline]
+    pub fn push_child(&mut self, parent: u32, mut node: Node) -> u32 {
+        let index = self.nodes.len() as u32;
+        let above = &mut self.nodes[parent as usize];
+        let before = above.last_child;
+        above.last_child = index;
+        if before == NONE {
+            above.first_child_or_end = index;
+        } else {
+            self.nodes[before as usize].next = index;
+        }
+        node.parent = parent;
+        node.previous = before;
+        self.nodes.push(node);
+        index
+    }
+
+    /// Says that the next child added may stand before an older node.
+    pub fn disorder(&mut self) {
+        self.disordered = true;
+    }
+
+    /// Makes a node that stands nowhere the last child of `parent`.
+    pub fn append(&mut self, parent: u32, child: u32) {
+        self.disordered = true;
+        let before = self.node(parent).last_child;
+        self.node_mut(parent).last_child = child;
+        if before == NONE {
+            self.node_mut(parent).first_child_or_end = child;
+        } else {
+            self.node_mut(before).next = child;
+        }
+        let node = self.node_mut(child);
+        node.parent = parent;
+        node.previous = before;
+        node.next = NONE;
+    }
+
+    /// Puts a node that stands nowhere before `sibling`.
+    pub fn insert_before(&mut self, sibling: u32, child: u32) {
+        self.disordered = true;
+        let Node { parent, previous, .. } = *self.node(sibling);
+        let node = self.node_mut(child);
+        node.parent = parent;
+        node.previous = previous;
+        node.next = sibling;
+        self.node_mut(sibling).previous = child;
+        if previous == NONE {
+            self.node_mut(parent).first_child_or_end = child;
+        } else {
+            self.node_mut(previous).next = child;
+        }
+    }
+
+    /// Takes a node with all below it out of the tree.
+    pub fn detach(&mut self, child: u32) {
+        self.disordered = true;
+        let Node { parent, previous, next, .. } = *self.node(child);
+        if parent == NONE {
+            return;
+        }
+        if previous == NONE {
+            self.node_mut(parent).first_child_or_end = next;
+        } else {
+            self.node_mut(previous).next = next;
+        }
+        if next == NONE {
+            self.node_mut(parent).last_child = previous;
+        } else {
+            self.node_mut(next).previous = previous;
+        }
+        let node = self.node_mut(child);
+        node.parent = NONE;
+        node.previous = NONE;
+        node.next = NONE;
+    }
+
+    /// Gives the children of `from` to `to`, which has none; answers how many there were.
+    pub fn move_children(&mut self, from: u32, to: u32) -> usize {
+        self.disordered = true;
+        let Node { first_child_or_end: first, last_child: last, .. } = *self.node(from);
+        self.node_mut(from).first_child_or_end = NONE;
+        self.node_mut(from).last_child = NONE;
+        self.node_mut(to).first_child_or_end = first;
+        self.node_mut(to).last_child = last;
+        let mut child = first;
+        let mut n_moved = 0;
+        while child != NONE {
+            self.node_mut(child).parent = to;
+            child = self.node(child).next;
+            n_moved += 1;
+        }
+        n_moved
+    }
+
+    /// The nodes in document order, each with the index after its last descendant.
+    pub fn finish(mut self) -> Vec<Node> {
+        if self.disordered {
+            self.nodes = self.in_document_order();
+        }
+        for index in (0..self.nodes.len()).rev() {
+            let last = self.nodes[index].last_child;
+            self.nodes[index].first_child_or_end =
+                if last == NONE { index as u32 + 1 } else { self.nodes[last as usize].first_child_or_end };
+        }
+        self.nodes
+    }
+
+    /// A copy in document order, without what is no longer in the tree.
+    fn in_document_order(&self) -> Vec<Node> {
+        let mut moved_to = vec![NONE; self.nodes.len()];
+        let mut order = Vec::with_capacity(self.nodes.len());
+        let mut current = 0;
+        loop {
+            moved_to[current as usize] = order.len() as u32;
+            order.push(current);
+            if self.node(current).first_child_or_end != NONE {
+                current = self.node(current).first_child_or_end;
+                continue;
+            }
+            while current != NONE && self.node(current).next == NONE {
+                current = self.node(current).parent;
+            }
+            if current == NONE {
+                break;
+            }
+            current = self.node(current).next;
+        }
+        let moved = |index: u32| if index == NONE { NONE } else { moved_to[index as usize] };
+        let renumbered = |&index: &u32| {
+            let mut node = *self.node(index);
+            node.parent = moved(node.parent);
+            node.previous = moved(node.previous);
+            node.next = moved(node.next);
+            node.last_child = moved(node.last_child);
+            node
+        };
+        order.iter().map(renumbered).collect()
+    }
+}
