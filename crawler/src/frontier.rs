@@ -4,12 +4,28 @@
 //! host may be asked; [`Frontier::settle`] says how it ended. A lease that is never settled, because the process was
 //! killed, is handed out again after the next start.
 
+mod checkpoint;
+mod files;
+mod hosts;
+mod journal;
+mod local;
+mod queue;
+mod scores;
+mod seen;
+
+#[cfg(test)]
+mod contract;
+
+pub use local::{LocalFrontier, LocalOptions};
+
+use std::fmt::Write;
 use std::time::Duration;
 
 use url::Url;
 
 use crate::error::Error;
 use crate::order::Visit;
+use crate::outcome::Outcome;
 
 /// What a link leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -57,10 +73,15 @@ impl Link {
 
 /// The name that pacing goes by: the host, and the port where it is not the scheme's own.
 pub fn host_of(url: &Url) -> String {
-    let host = url.host_str().unwrap_or("");
-    match url.port() {
-        Some(port) => format!("{host}:{port}"),
-        None => host.to_owned(),
+    let mut name = String::new();
+    write_host(url, &mut name);
+    name
+}
+
+fn write_host(url: &Url, name: &mut String) {
+    name.push_str(url.host_str().unwrap_or(""));
+    if let Some(port) = url.port() {
+        let _ = write!(name, ":{port}");
     }
 }
 
@@ -101,9 +122,20 @@ pub enum Next {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Settled {
     /// The URL is done, well or badly, and will not be handed out again.
-    Done,
-    /// The URL goes back to the end of its host's queue with one more attempt counted.
+    Done(Receipt),
+    /// The URL goes back to the end of its class with one more attempt counted.
     Again,
+}
+
+/// What a URL led to, and what it cost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Receipt {
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Bytes of the body, decoded.
+    pub bytes: u32,
+    /// Time between the request and the end of the answer.
+    pub milliseconds: u32,
 }
 
 /// What an offer did.
@@ -113,8 +145,6 @@ pub struct Offered {
     pub new: u64,
     /// URLs that were known.
     pub known: u64,
-    /// URLs refused because their host has its full budget.
-    pub over_budget: u64,
 }
 
 /// Figures for the live line.
@@ -128,8 +158,60 @@ pub struct Gauges {
     pub leased: u64,
     /// Hosts that may be asked now.
     pub ready_hosts: u64,
-    /// Hosts with URLs waiting.
-    pub waiting_hosts: u64,
+    /// Hosts ever met.
+    pub hosts: u64,
+}
+
+/// What was counted since the crawl began, over all its runs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// How often each outcome came, by its code.
+    outcomes: Vec<u64>,
+    /// Bytes of the pages that were kept.
+    pub bytes: u64,
+    /// Time spent waiting for answers, all slots together.
+    pub milliseconds: u64,
+}
+
+impl Totals {
+    /// How often an outcome came.
+    pub fn of(&self, outcome: Outcome) -> u64 {
+        self.outcomes.get(usize::from(outcome.code())).copied().unwrap_or(0)
+    }
+
+    /// URLs that are done.
+    pub fn settled(&self) -> u64 {
+        self.outcomes.iter().sum()
+    }
+
+    fn count(&mut self, receipt: Receipt) {
+        let code = usize::from(receipt.outcome.code());
+        if code >= self.outcomes.len() {
+            self.outcomes.resize(code + 1, 0);
+        }
+        self.outcomes[code] += 1;
+        self.milliseconds += u64::from(receipt.milliseconds);
+        if receipt.outcome == Outcome::Stored {
+            self.bytes += u64::from(receipt.bytes);
+        }
+    }
+}
+
+/// What one host gave.
+#[derive(Clone, Copy, Debug)]
+pub struct HostTally<'f> {
+    /// Its name, with the port where that is not the scheme's own.
+    pub name: &'f str,
+    /// URLs waiting.
+    pub pending: u64,
+    /// Requests answered.
+    pub fetched: u64,
+    /// Pages kept.
+    pub stored: u64,
+    /// Bytes of those pages.
+    pub bytes: u64,
+    /// Time spent waiting for its answers.
+    pub milliseconds: u64,
 }
 
 /// A frontier. Every backend passes the same suite.
@@ -151,4 +233,10 @@ pub trait Frontier: Send + Sync {
 
     /// Figures for the live line.
     fn gauges(&self) -> Gauges;
+
+    /// What was counted since the crawl began.
+    fn totals(&self) -> Totals;
+
+    /// Shows every host.
+    fn hosts(&self, each: &mut dyn FnMut(HostTally<'_>));
 }

@@ -10,11 +10,16 @@ mod domain;
 mod error;
 mod frontier;
 mod order;
+mod outcome;
 mod robots;
 
 pub use canonical::{canonicalize, join, parse_seed, resolve};
 pub use domain::{registrable_domain, site};
 pub use error::Error;
-pub use frontier::{Frontier, Gauges, Kind, Lease, Link, Next, Offered, Settled, Ticket, host_of};
+pub use frontier::{
+    Frontier, Gauges, HostTally, Kind, Lease, Link, LocalFrontier, LocalOptions, Next, Offered, Receipt, Settled,
+    Ticket, Totals, host_of,
+};
 pub use order::{Breadth, Class, HostCounts, LeastVisited, Level, ORDER_NAMES, Order, Visit, order_named};
+pub use outcome::Outcome;
 pub use robots::{MAX_ROBOTS_BYTES, Robots};

@@ -1,0 +1,154 @@
+//! The checkpoint: a picture of the frontier at one place of its journal, so that opening need not read all of it.
+
+use std::collections::VecDeque;
+use std::fs;
+use std::path::Path;
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::Totals;
+use super::files::replace;
+use super::hosts::{Host, Hosts};
+use super::journal::Fields;
+use super::queue::ClassQueue;
+use crate::error::Error;
+use crate::order::Class;
+
+const MAGIC: &[u8; 8] = b"pithck01";
+
+/// What a checkpoint says apart from the hosts.
+#[derive(Debug, Default, Clone, PartialEq)]
+pub(super) struct Picture {
+    /// The journal up to here is in the picture.
+    pub(super) journal: u64,
+    /// Length of the file of queue blocks.
+    pub(super) blocks: u64,
+    /// Runs that make the set of known fingerprints.
+    pub(super) runs: Vec<u64>,
+    /// Digest of the saved Bloom filter.
+    pub(super) bloom: u64,
+    /// URLs ever taken in.
+    pub(super) n_urls: u32,
+    /// One bit per URL that is done.
+    pub(super) done: Vec<u64>,
+    /// Tries so far, of URLs that were tried and are not done.
+    pub(super) attempts: Vec<(u32, u8)>,
+    /// What was counted.
+    pub(super) totals: Totals,
+    /// How far the sink was.
+    pub(super) mark: Vec<u8>,
+}
+
+/// Writes a checkpoint. `leased` are handed out and count as waiting in a picture: nobody will hold them when it is
+/// read.
+pub(super) fn save(path: &Path, picture: &Picture, hosts: &Hosts, leased: &[(u32, Class, u64)]) -> Result<(), Error> {
+    let mut out = Vec::with_capacity(hosts.iter().len() * 96 + picture.done.len() * 8 + 4096);
+    out.extend(picture.journal.to_le_bytes());
+    out.extend(picture.blocks.to_le_bytes());
+    put_numbers(&picture.runs, &mut out);
+    out.extend(picture.bloom.to_le_bytes());
+    out.extend(picture.n_urls.to_le_bytes());
+    put_numbers(&picture.done, &mut out);
+    out.extend((picture.attempts.len() as u32).to_le_bytes());
+    for (url, attempts) in &picture.attempts {
+        out.extend(url.to_le_bytes());
+        out.push(*attempts);
+    }
+    put_numbers(&picture.totals.outcomes, &mut out);
+    out.extend(picture.totals.bytes.to_le_bytes());
+    out.extend(picture.totals.milliseconds.to_le_bytes());
+    out.extend((picture.mark.len() as u32).to_le_bytes());
+    out.extend(&picture.mark);
+    let mut leased: Vec<(u32, Class, u64)> = leased.to_vec();
+    leased.sort_unstable();
+    out.extend((hosts.iter().len() as u32).to_le_bytes());
+    for (number, host) in hosts.iter() {
+        let from = leased.partition_point(|(host, ..)| *host < number);
+        let to = leased.partition_point(|(host, ..)| *host <= number);
+        put_host(host, &leased[from..to], &mut out);
+    }
+    let checksum = xxh3_64(&out).to_le_bytes();
+    replace(path, &[MAGIC, &checksum, &out])
+}
+
+/// Reads a checkpoint; nothing when there is none that is whole.
+pub(super) fn load(path: &Path) -> Option<(Picture, Hosts)> {
+    let bytes = fs::read(path).ok()?;
+    let (head, body) = bytes.split_at_checked(16)?;
+    if head[..8] != *MAGIC || head[8..] != xxh3_64(body).to_le_bytes() {
+        return None;
+    }
+    let mut fields = Fields { bytes: body, at: 0 };
+    let mut picture = Picture { journal: fields.u64()?, blocks: fields.u64()?, ..Picture::default() };
+    picture.runs = numbers(&mut fields)?;
+    picture.bloom = fields.u64()?;
+    picture.n_urls = fields.u32()?;
+    picture.done = numbers(&mut fields)?;
+    for _ in 0..fields.u32()? {
+        picture.attempts.push((fields.u32()?, fields.byte()?));
+    }
+    picture.totals.outcomes = numbers(&mut fields)?;
+    picture.totals.bytes = fields.u64()?;
+    picture.totals.milliseconds = fields.u64()?;
+    picture.mark = fields.slice()?.to_vec();
+    let mut hosts = Hosts::default();
+    for _ in 0..fields.u32()? {
+        read_host(&mut fields, &mut hosts)?;
+    }
+    Some((picture, hosts))
+}
+
+fn put_host(host: &Host, leased: &[(u32, Class, u64)], out: &mut Vec<u8>) {
+    out.extend((host.name.len() as u32).to_le_bytes());
+    out.extend(host.name.as_bytes());
+    for value in [host.pending + leased.len() as u32, host.fetched, host.stored, host.rest_milliseconds] {
+        out.extend(value.to_le_bytes());
+    }
+    out.extend(host.bytes.to_le_bytes());
+    out.extend(host.milliseconds.to_le_bytes());
+    let mut classes: Vec<Class> = host.queues.0.iter().map(|queue| queue.class).collect();
+    classes.extend(leased.iter().map(|(_, class, _)| *class));
+    classes.sort_unstable();
+    classes.dedup();
+    out.extend((classes.len() as u32).to_le_bytes());
+    let empty = ClassQueue::new(Class::LAST);
+    for class in classes {
+        let queue = host.queues.0.iter().find(|queue| queue.class == class).unwrap_or(&empty);
+        let returned = leased.iter().filter(|(_, its_class, _)| *its_class == class).map(|(.., entry)| *entry);
+        let head: Vec<u64> = returned.chain(queue.head.iter().copied()).collect();
+        out.push(class.0);
+        put_numbers(&head, out);
+        let (front, back) = queue.blocks.as_slices();
+        put_numbers(&[front, back].concat(), out);
+        put_numbers(&queue.tail, out);
+    }
+}
+
+fn read_host(fields: &mut Fields<'_>, hosts: &mut Hosts) -> Option<()> {
+    let number = hosts.add(std::str::from_utf8(fields.slice()?).ok()?);
+    let host = hosts.get_mut(number);
+    host.pending = fields.u32()?;
+    host.fetched = fields.u32()?;
+    host.stored = fields.u32()?;
+    host.rest_milliseconds = fields.u32()?;
+    host.bytes = fields.u64()?;
+    host.milliseconds = fields.u64()?;
+    for _ in 0..fields.u32()? {
+        let mut queue = ClassQueue::new(Class(fields.byte()?));
+        queue.head = VecDeque::from(numbers(fields)?);
+        queue.blocks = VecDeque::from(numbers(fields)?);
+        queue.tail = numbers(fields)?;
+        host.queues.0.push(queue);
+    }
+    Some(())
+}
+
+fn put_numbers(values: &[u64], out: &mut Vec<u8>) {
+    out.extend((values.len() as u32).to_le_bytes());
+    values.iter().for_each(|value| out.extend(value.to_le_bytes()));
+}
+
+fn numbers(fields: &mut Fields<'_>) -> Option<Vec<u64>> {
+    let length = fields.u32()?;
+    (0..length).map(|_| fields.u64()).collect()
+}

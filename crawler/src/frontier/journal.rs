@@ -1,0 +1,404 @@
+//! The journal: every change of the frontier, appended in checksummed batches.
+//!
+//! It is the truth; everything else on disk is made from it and can be made again. A record of a new URL also serves
+//! as that URL's only copy: queues hold the places of such records. A batch that was cut short by a crash is dropped
+//! as a whole, with everything after it.
+
+use std::fs::File;
+use std::io::{BufReader, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::files::{at, open_append};
+use super::{Kind, Link, Outcome, Receipt};
+use crate::error::Error;
+use crate::order::Class;
+
+const MAGIC: &[u8; 8] = b"pithfr01";
+/// The magic and the key of the fingerprints.
+const HEADER_BYTES: u64 = 16;
+/// The length of a batch and its checksum.
+const BATCH_HEADER_BYTES: usize = 12;
+/// A batch is written when it has grown to this size, or when something in it must be durable.
+const BATCH_BYTES: usize = 1 << 18;
+/// No batch is longer: one page's links are at most this long.
+const MAX_BATCH_BYTES: u64 = 1 << 30;
+
+/// One change.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Event {
+    /// A host was met; hosts are numbered in the order of these records.
+    Host { name: String },
+    /// A URL was taken in; URLs are numbered in the order of these records.
+    New { host: u32, url: u32, class: Class, link: Link },
+    /// A waiting URL moved to an earlier class.
+    Raised { host: u32, offset: u64, class: Class },
+    /// A URL is done.
+    Done { host: u32, url: u32, receipt: Receipt },
+    /// A URL goes back to its queue after a try.
+    Again { host: u32, url: u32, offset: u64, attempts: u8, class: Class },
+    /// A host wants to be left alone this long between answers and requests.
+    Rest { host: u32, milliseconds: u32 },
+    /// How far the sink was when the events before this one were settled.
+    Mark { mark: Vec<u8> },
+}
+
+/// The journal of one frontier.
+pub(super) struct Journal {
+    path: PathBuf,
+    file: File,
+    /// Where the batch in memory will start.
+    written: u64,
+    batch: Vec<u8>,
+    key: u64,
+}
+
+impl Journal {
+    /// Opens a journal, or starts one.
+    pub(super) fn open(path: &Path) -> Result<Journal, Error> {
+        let mut file = open_append(path)?;
+        let length = file.metadata().map_err(at(path, "read"))?.len();
+        let mut header = [0; HEADER_BYTES as usize];
+        if length < HEADER_BYTES {
+            file.set_len(0).map_err(at(path, "truncate"))?;
+            let key = std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), 1);
+            header[..8].copy_from_slice(MAGIC);
+            header[8..].copy_from_slice(&u64::to_le_bytes(key));
+            file.write_all(&header).map_err(at(path, "write"))?;
+        } else {
+            file.read_exact_at(&mut header, 0).map_err(at(path, "read"))?;
+        }
+        if &header[..8] != MAGIC {
+            return Err(Error::Damaged { path: path.to_owned(), offset: 0, what: "this is not a frontier's journal" });
+        }
+        let key = u64::from_le_bytes(header[8..].try_into().expect("eight bytes"));
+        let written = length.max(HEADER_BYTES);
+        Ok(Journal { path: path.to_owned(), file, written, batch: vec![0; BATCH_HEADER_BYTES], key })
+    }
+
+    /// The key of this frontier's fingerprints: secret, so that no site can make two URLs collide.
+    pub(super) fn key(&self) -> u64 {
+        self.key
+    }
+
+    /// Where the next record will stand once written.
+    pub(super) fn end(&self) -> u64 {
+        self.written + self.batch.len() as u64
+    }
+
+    /// Where the first batch that is not yet written will start.
+    pub(super) fn written(&self) -> u64 {
+        self.written
+    }
+
+    /// Adds an event; gives the place of its record.
+    pub(super) fn push(&mut self, event: &Event) -> Result<u64, Error> {
+        if self.batch.len() >= BATCH_BYTES {
+            self.write()?;
+        }
+        let offset = self.end();
+        encode(event, &mut self.batch);
+        Ok(offset)
+    }
+
+    /// Adds the record of a new URL without building an [`Event`].
+    pub(super) fn push_new(&mut self, host: u32, url: u32, class: Class, link: &Link) -> Result<u64, Error> {
+        if self.batch.len() >= BATCH_BYTES {
+            self.write()?;
+        }
+        let offset = self.end();
+        encode_new(host, url, class, link, &mut self.batch);
+        Ok(offset)
+    }
+
+    /// Writes the batch in memory; a killed process loses nothing of it.
+    pub(super) fn write(&mut self) -> Result<(), Error> {
+        let payload = &self.batch[BATCH_HEADER_BYTES..];
+        if payload.is_empty() {
+            return Ok(());
+        }
+        let length = (payload.len() as u32).to_le_bytes();
+        let checksum = xxh3_64(payload).to_le_bytes();
+        self.batch[..4].copy_from_slice(&length);
+        self.batch[4..12].copy_from_slice(&checksum);
+        self.file.write_all(&self.batch).map_err(at(&self.path, "write"))?;
+        self.written += self.batch.len() as u64;
+        self.batch.truncate(BATCH_HEADER_BYTES);
+        Ok(())
+    }
+
+    /// Writes, and waits until the disk has it.
+    pub(super) fn sync(&mut self) -> Result<(), Error> {
+        self.write()?;
+        self.file.sync_data().map_err(at(&self.path, "sync"))
+    }
+
+    /// The URL whose record stands at a place, its number and the class that it was given first.
+    pub(super) fn link_at(&self, offset: u64) -> Result<(u32, Class, Link), Error> {
+        let mut bytes = [0; 512];
+        let found = if offset >= self.written {
+            let start = (offset - self.written) as usize;
+            decode(self.batch.get(start..).unwrap_or(&[]))
+        } else {
+            let wanted = bytes.len().min((self.written - offset) as usize);
+            self.file.read_exact_at(&mut bytes[..wanted], offset).map_err(at(&self.path, "read"))?;
+            match decode(&bytes[..wanted]) {
+                None => {
+                    let mut long = vec![0; (1 << 17).min((self.written - offset) as usize)];
+                    self.file.read_exact_at(&mut long, offset).map_err(at(&self.path, "read"))?;
+                    decode(&long)
+                }
+                found => found,
+            }
+        };
+        match found {
+            Some((Event::New { url, class, link, .. }, _)) => Ok((url, class, link)),
+            _ => Err(Error::Damaged { path: self.path.clone(), offset, what: "no URL is recorded here" }),
+        }
+    }
+
+    /// Hands every event from a place on to `apply`, and cuts off what a crash left half-written.
+    pub(super) fn replay(
+        &mut self,
+        from: u64,
+        mut apply: impl FnMut(u64, Event) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let from = from.max(HEADER_BYTES);
+        let mut reader = BufReader::with_capacity(1 << 18, File::open(&self.path).map_err(at(&self.path, "open"))?);
+        reader.seek(SeekFrom::Start(from)).map_err(at(&self.path, "read"))?;
+        let mut place = from;
+        let mut payload = Vec::new();
+        while read_batch(&mut reader, self.written - place, &mut payload).map_err(at(&self.path, "read"))? {
+            let mut start = 0;
+            while start < payload.len() {
+                let offset = place + (BATCH_HEADER_BYTES + start) as u64;
+                let Some((event, used)) = decode(&payload[start..]) else {
+                    return Err(Error::Damaged { path: self.path.clone(), offset, what: "a record of no known kind" });
+                };
+                apply(offset, event)?;
+                start += used;
+            }
+            place += (BATCH_HEADER_BYTES + payload.len()) as u64;
+        }
+        if place < self.written {
+            self.file.set_len(place).map_err(at(&self.path, "truncate"))?;
+            self.written = place;
+        }
+        Ok(())
+    }
+}
+
+/// Reads one whole batch; `false` at the end or where a crash left less than one.
+fn read_batch(reader: &mut impl Read, left: u64, payload: &mut Vec<u8>) -> std::io::Result<bool> {
+    if left < BATCH_HEADER_BYTES as u64 {
+        return Ok(false);
+    }
+    let mut header = [0; BATCH_HEADER_BYTES];
+    reader.read_exact(&mut header)?;
+    let length = u64::from(u32::from_le_bytes(header[..4].try_into().expect("four bytes")));
+    if length == 0 || length > (left - BATCH_HEADER_BYTES as u64).min(MAX_BATCH_BYTES) {
+        return Ok(false);
+    }
+    payload.resize(length as usize, 0);
+    reader.read_exact(payload)?;
+    Ok(xxh3_64(payload).to_le_bytes() == header[4..12])
+}
+
+fn encode_new(host: u32, url: u32, class: Class, link: &Link, out: &mut Vec<u8>) {
+    out.push(b'U');
+    out.extend(host.to_le_bytes());
+    out.extend(url.to_le_bytes());
+    out.extend([class.0, link.hops, if link.kind == Kind::Sitemap { 1 } else { 0 }]);
+    out.extend(link.depth.to_le_bytes());
+    put_text(link.url.as_str().as_bytes(), out);
+}
+
+fn encode(event: &Event, out: &mut Vec<u8>) {
+    match event {
+        Event::Host { name } => {
+            out.push(b'H');
+            put_text(name.as_bytes(), out);
+        }
+        Event::New { host, url, class, link } => encode_new(*host, *url, *class, link, out),
+        Event::Raised { host, offset, class } => {
+            out.push(b'R');
+            out.extend(host.to_le_bytes());
+            out.extend(offset.to_le_bytes());
+            out.push(class.0);
+        }
+        Event::Done { host, url, receipt } => {
+            out.push(b'D');
+            out.extend(host.to_le_bytes());
+            out.extend(url.to_le_bytes());
+            out.push(receipt.outcome.code());
+            out.extend(receipt.bytes.to_le_bytes());
+            out.extend(receipt.milliseconds.to_le_bytes());
+        }
+        Event::Again { host, url, offset, attempts, class } => {
+            out.push(b'A');
+            out.extend(host.to_le_bytes());
+            out.extend(url.to_le_bytes());
+            out.extend(offset.to_le_bytes());
+            out.extend([*attempts, class.0]);
+        }
+        Event::Rest { host, milliseconds } => {
+            out.push(b'P');
+            out.extend(host.to_le_bytes());
+            out.extend(milliseconds.to_le_bytes());
+        }
+        Event::Mark { mark } => {
+            out.push(b'M');
+            put_text(mark, out);
+        }
+    }
+}
+
+fn put_text(text: &[u8], out: &mut Vec<u8>) {
+    out.extend((text.len() as u32).to_le_bytes());
+    out.extend(text);
+}
+
+/// The event at the start of some bytes and how long its record is; nothing when there is no whole one.
+fn decode(bytes: &[u8]) -> Option<(Event, usize)> {
+    let mut fields = Fields { bytes, at: 0 };
+    let event = match fields.byte()? {
+        b'H' => Event::Host { name: fields.text()? },
+        b'U' => {
+            let host = fields.u32()?;
+            let number = fields.u32()?;
+            let class = Class(fields.byte()?);
+            let hops = fields.byte()?;
+            let kind = if fields.byte()? == 1 { Kind::Sitemap } else { Kind::Page };
+            let depth = fields.u32()?;
+            let url = fields.text()?.parse().ok()?;
+            let link = Link { url, depth, hops, kind, anchor: String::new(), context: String::new() };
+            Event::New { host, url: number, class, link }
+        }
+        b'R' => Event::Raised { host: fields.u32()?, offset: fields.u64()?, class: Class(fields.byte()?) },
+        b'D' => Event::Done {
+            host: fields.u32()?,
+            url: fields.u32()?,
+            receipt: Receipt {
+                outcome: Outcome::from_code(fields.byte()?)?,
+                bytes: fields.u32()?,
+                milliseconds: fields.u32()?,
+            },
+        },
+        b'A' => Event::Again {
+            host: fields.u32()?,
+            url: fields.u32()?,
+            offset: fields.u64()?,
+            attempts: fields.byte()?,
+            class: Class(fields.byte()?),
+        },
+        b'P' => Event::Rest { host: fields.u32()?, milliseconds: fields.u32()? },
+        b'M' => Event::Mark { mark: fields.slice()?.to_vec() },
+        _ => return None,
+    };
+    Some((event, fields.at))
+}
+
+/// Reads fields one after the other, and nothing beyond the end.
+pub(super) struct Fields<'b> {
+    pub(super) bytes: &'b [u8],
+    pub(super) at: usize,
+}
+
+impl<'b> Fields<'b> {
+    fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
+        let taken = self.bytes.get(self.at..self.at.checked_add(N)?)?;
+        self.at += N;
+        taken.try_into().ok()
+    }
+
+    pub(super) fn byte(&mut self) -> Option<u8> {
+        self.take::<1>().map(|[byte]| byte)
+    }
+
+    pub(super) fn u32(&mut self) -> Option<u32> {
+        self.take().map(u32::from_le_bytes)
+    }
+
+    pub(super) fn u64(&mut self) -> Option<u64> {
+        self.take().map(u64::from_le_bytes)
+    }
+
+    pub(super) fn slice(&mut self) -> Option<&'b [u8]> {
+        let length = self.u32()? as usize;
+        let slice = self.bytes.get(self.at..self.at.checked_add(length)?)?;
+        self.at += length;
+        Some(slice)
+    }
+
+    pub(super) fn text(&mut self) -> Option<String> {
+        String::from_utf8(self.slice()?.to_vec()).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn events() -> Vec<Event> {
+        let link = Link { hops: 2, kind: Kind::Sitemap, ..Link::page("http://a.test/b?c=1".parse().unwrap(), 3) };
+        let receipt = Receipt { outcome: Outcome::Stored, bytes: 9, milliseconds: 7 };
+        vec![
+            Event::Host { name: "a.test".into() },
+            Event::New { host: 0, url: 0, class: Class(4), link },
+            Event::Raised { host: 0, offset: 28, class: Class(1) },
+            Event::Again { host: 0, url: 0, offset: 28, attempts: 1, class: Class(1) },
+            Event::Rest { host: 0, milliseconds: 1500 },
+            Event::Done { host: 0, url: 0, receipt },
+            Event::Mark { mark: b"pages-00000@77".to_vec() },
+        ]
+    }
+
+    fn replayed(journal: &mut Journal) -> Vec<Event> {
+        let mut all = Vec::new();
+        let keep = |_, event| {
+            all.push(event);
+            Ok(())
+        };
+        journal.replay(0, keep).unwrap();
+        all
+    }
+
+    #[test]
+    fn what_was_written_comes_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal");
+        let mut journal = Journal::open(&path).unwrap();
+        let offsets: Vec<u64> = events().iter().map(|event| journal.push(event).unwrap()).collect();
+        assert_eq!(journal.link_at(offsets[1]).unwrap().2.depth, 3, "before it is written");
+        journal.sync().unwrap();
+        assert_eq!(journal.link_at(offsets[1]).unwrap().2.depth, 3, "after it is written");
+        let key = journal.key();
+        let mut journal = Journal::open(&path).unwrap();
+        assert_eq!((journal.key(), replayed(&mut journal)), (key, events()));
+    }
+
+    #[test]
+    fn a_journal_cut_anywhere_keeps_its_whole_batches() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal");
+        let mut journal = Journal::open(&path).unwrap();
+        let mut ends = Vec::new();
+        for event in events() {
+            journal.push(&event).unwrap();
+            journal.write().unwrap();
+            ends.push(journal.written());
+        }
+        let bytes = std::fs::read(&path).unwrap();
+        for cut in HEADER_BYTES as usize..bytes.len() {
+            std::fs::write(&path, &bytes[..cut]).unwrap();
+            let mut journal = Journal::open(&path).unwrap();
+            let whole = ends.iter().filter(|&&end| end <= cut as u64).count();
+            assert_eq!(replayed(&mut journal), events()[..whole]);
+            journal.push(&events()[0]).unwrap();
+            journal.write().unwrap();
+            assert_eq!(replayed(&mut journal).len(), whole + 1, "and goes on from there");
+        }
+    }
+}

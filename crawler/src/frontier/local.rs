@@ -1,0 +1,565 @@
+//! The embedded frontier: one folder, one process.
+//!
+//! The journal is the truth. Queues, the set of known URLs and the checkpoint are made from it; after a crash the
+//! frontier is the last checkpoint plus the whole batches of the journal behind it.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard};
+use std::time::{Duration, Instant};
+
+use hashbrown::HashMap;
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use super::checkpoint::{self, Picture};
+use super::files::at;
+use super::hosts::{Hosts, State};
+use super::journal::{Event, Journal};
+use super::queue::Blocks;
+use super::scores::{Score, Scores};
+use super::seen::Seen;
+use super::{Frontier, Gauges, HostTally, Lease, Link, Next, Offered, Receipt, Settled, Ticket, Totals, write_host};
+use crate::error::Error;
+use crate::order::{Class, Order, Visit};
+use crate::outcome::Outcome;
+
+/// Bytes of journal after which opening would take longer than a checkpoint is worth.
+const CHECKPOINT_BYTES: u64 = 128 << 20;
+
+/// How an embedded frontier behaves.
+pub struct LocalOptions {
+    /// The ordering policy.
+    pub order: Box<dyn Order>,
+    /// Requests that one host answers at most.
+    pub host_budget: u64,
+    /// The rest that every host with waiting URLs gets when a frontier is opened again: a request may have been on
+    /// its way when the process before this one ended.
+    pub first_rest: Duration,
+    /// Memory for the Bloom filter.
+    pub bloom_bytes: usize,
+}
+
+impl LocalOptions {
+    /// No budget, no rest, and a filter that serves about twenty million URLs well.
+    pub fn new(order: Box<dyn Order>) -> LocalOptions {
+        LocalOptions { order, host_budget: u64::MAX, first_rest: Duration::ZERO, bloom_bytes: 16 << 20 }
+    }
+}
+
+/// The embedded frontier.
+pub struct LocalFrontier {
+    inner: Mutex<Inner>,
+}
+
+impl LocalFrontier {
+    /// Opens the frontier in a folder, or starts one.
+    ///
+    /// # Errors
+    /// When a file cannot be read or written, or holds what no crash can have left there.
+    pub fn open(folder: &Path, options: LocalOptions) -> Result<LocalFrontier, Error> {
+        Ok(LocalFrontier { inner: Mutex::new(Inner::open(folder, options)?) })
+    }
+
+    /// What was last given to [`Frontier::settle`] as the place of the sink; empty at the start.
+    pub fn mark(&self) -> Vec<u8> {
+        self.lock().mark.clone()
+    }
+
+    /// Writes a checkpoint, so that the next opening is quick.
+    ///
+    /// # Errors
+    /// When a file cannot be written.
+    pub fn checkpoint(&self) -> Result<(), Error> {
+        self.lock().checkpoint()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().expect("nothing panics while it holds the frontier")
+    }
+}
+
+impl Frontier for LocalFrontier {
+    fn offer(&self, page: Option<Visit<'_>>, links: &[Link]) -> Result<Offered, Error> {
+        self.lock().offer(page, links)
+    }
+
+    fn lease(&self) -> Result<Next, Error> {
+        self.lock().lease()
+    }
+
+    fn rest(&self, lease: &Lease, rest: Duration) -> Result<(), Error> {
+        let mut inner = self.lock();
+        inner.hosts.get_mut(lease.ticket.host).fetched += 1;
+        inner.rest(lease.ticket.host, rest)
+    }
+
+    fn give_back(&self, lease: Lease, rest: Duration) -> Result<(), Error> {
+        self.lock().give_back(lease.ticket, rest)
+    }
+
+    fn settle(&self, leases: Vec<(Lease, Settled)>, mark: &[u8]) -> Result<(), Error> {
+        self.lock().settle(leases, mark)
+    }
+
+    fn gauges(&self) -> Gauges {
+        let inner = self.lock();
+        Gauges {
+            pending: inner.pending,
+            known: u64::from(inner.n_urls),
+            leased: inner.leased.len() as u64,
+            ready_hosts: inner.ready.len() as u64,
+            hosts: inner.hosts.iter().len() as u64,
+        }
+    }
+
+    fn totals(&self) -> Totals {
+        self.lock().totals.clone()
+    }
+
+    fn hosts(&self, each: &mut dyn FnMut(HostTally<'_>)) {
+        for (_, host) in self.lock().hosts.iter() {
+            each(HostTally {
+                name: &host.name,
+                pending: u64::from(host.pending),
+                fetched: u64::from(host.fetched),
+                stored: u64::from(host.stored),
+                bytes: host.bytes,
+                milliseconds: host.milliseconds,
+            });
+        }
+    }
+}
+
+struct Held {
+    class: Class,
+    attempts: u8,
+}
+
+struct Inner {
+    folder: PathBuf,
+    order: Box<dyn Order>,
+    host_budget: u64,
+    journal: Journal,
+    checkpointed: u64,
+    seen: Seen,
+    blocks: Blocks,
+    hosts: Hosts,
+    scores: Option<Scores>,
+    /// Hosts that may be asked now, by precedence.
+    ready: BTreeSet<(u64, u32)>,
+    /// Hosts that rest, by the microsecond at which they have rested enough.
+    resting: BinaryHeap<Reverse<(u64, u32)>>,
+    done: Vec<u64>,
+    attempts: HashMap<u32, u8>,
+    leased: HashMap<Ticket, Held>,
+    leased_urls: HashMap<u32, ()>,
+    n_urls: u32,
+    pending: u64,
+    totals: Totals,
+    mark: Vec<u8>,
+    started: Instant,
+    host_name: String,
+}
+
+impl Inner {
+    fn open(folder: &Path, options: LocalOptions) -> Result<Inner, Error> {
+        fs::create_dir_all(folder).map_err(at(folder, "create"))?;
+        let (picture, hosts) = checkpoint::load(&folder.join("checkpoint")).unwrap_or_default();
+        let journal = Journal::open(&folder.join("journal"))?;
+        let seen = Seen::open(folder, &picture.runs, picture.bloom, options.bloom_bytes)?;
+        let blocks = Blocks::open(&folder.join("queues"), picture.blocks)?;
+        let scores = options.order.keeps_scores().then(|| Scores::open(&folder.join("scores"))).transpose()?;
+        let mut inner = Inner {
+            folder: folder.to_owned(),
+            order: options.order,
+            host_budget: options.host_budget,
+            journal,
+            checkpointed: picture.journal,
+            seen,
+            blocks,
+            hosts,
+            scores,
+            ready: BTreeSet::new(),
+            resting: BinaryHeap::new(),
+            done: picture.done,
+            attempts: picture.attempts.into_iter().collect(),
+            leased: HashMap::new(),
+            leased_urls: HashMap::new(),
+            n_urls: picture.n_urls,
+            pending: 0,
+            totals: picture.totals,
+            mark: picture.mark,
+            started: Instant::now(),
+            host_name: String::new(),
+        };
+        inner.replay(picture.journal)?;
+        inner.wake_hosts(options.first_rest);
+        Ok(inner)
+    }
+
+    fn replay(&mut self, from: u64) -> Result<(), Error> {
+        // The journal is taken out so that its events can change everything else.
+        let path = self.folder.join("journal");
+        let mut journal = Journal::open(&path)?;
+        journal.replay(from, |offset, event| {
+            self.apply(offset, event)?.ok_or(Error::Damaged {
+                path: path.clone(),
+                offset,
+                what: "a record speaks of a host or URL that no record before it names",
+            })
+        })?;
+        self.journal = journal;
+        Ok(())
+    }
+
+    /// Makes one change of the journal again; nothing when it makes no sense.
+    fn apply(&mut self, offset: u64, event: Event) -> Result<Option<()>, Error> {
+        match event {
+            Event::Host { name } => {
+                self.hosts.add(&name);
+            }
+            Event::New { host, url, class, link } => {
+                if !self.hosts.contains(host) || url != self.n_urls {
+                    return Ok(None);
+                }
+                self.n_urls += 1;
+                self.seen.insert(xxh3_64_with_seed(link.url.as_str().as_bytes(), self.journal.key()), url);
+                let host = self.hosts.get_mut(host);
+                host.pending += 1;
+                host.queues.push(class, offset, &mut self.blocks)?;
+            }
+            Event::Raised { host, offset, class } => {
+                if !self.hosts.contains(host) {
+                    return Ok(None);
+                }
+                self.hosts.get_mut(host).queues.push(class, offset, &mut self.blocks)?;
+            }
+            Event::Done { host, url, receipt } => {
+                if !self.hosts.contains(host) || url >= self.n_urls {
+                    return Ok(None);
+                }
+                self.count(host, url, receipt);
+                let host = self.hosts.get_mut(host);
+                host.fetched += 1;
+                host.pending = host.pending.saturating_sub(1);
+            }
+            // The URL still stands in its queue: taking it out was never written down.
+            Event::Again { host, url, attempts, .. } => {
+                if !self.hosts.contains(host) || url >= self.n_urls {
+                    return Ok(None);
+                }
+                self.attempts.insert(url, attempts);
+                self.hosts.get_mut(host).fetched += 1;
+            }
+            Event::Rest { host, milliseconds } => {
+                if !self.hosts.contains(host) {
+                    return Ok(None);
+                }
+                self.hosts.get_mut(host).rest_milliseconds = milliseconds;
+            }
+            Event::Mark { mark } => self.mark = mark,
+        }
+        Ok(Some(()))
+    }
+
+    /// After opening: every host with waiting URLs rests once before it is asked.
+    fn wake_hosts(&mut self, first_rest: Duration) {
+        let waiting: Vec<u32> =
+            self.hosts.iter().filter(|(_, host)| host.pending > 0).map(|(number, _)| number).collect();
+        for number in waiting {
+            self.pending += u64::from(self.hosts.get(number).pending);
+            let rest = Duration::from_millis(u64::from(self.hosts.get(number).rest_milliseconds)).max(first_rest);
+            self.put_to_rest(number, rest);
+        }
+    }
+
+    fn now(&self) -> u64 {
+        self.started.elapsed().as_micros() as u64
+    }
+
+    fn offer(&mut self, page: Option<Visit<'_>>, links: &[Link]) -> Result<Offered, Error> {
+        if let Some(page) = page {
+            self.visit(&page)?;
+        }
+        let mut offered = Offered::default();
+        for link in links {
+            let fingerprint = xxh3_64_with_seed(link.url.as_str().as_bytes(), self.journal.key());
+            match self.seen.get(fingerprint)? {
+                Some(url) => {
+                    offered.known += 1;
+                    self.offer_again(url, link)?;
+                }
+                None => {
+                    offered.new += 1;
+                    self.take_in(fingerprint, link)?;
+                }
+            }
+        }
+        if self.seen.is_full() || self.journal.end() - self.checkpointed > CHECKPOINT_BYTES {
+            self.checkpoint()?;
+        }
+        Ok(offered)
+    }
+
+    fn host_number(&mut self, link: &Link) -> Result<u32, Error> {
+        self.host_name.clear();
+        write_host(&link.url, &mut self.host_name);
+        if let Some(number) = self.hosts.find(&self.host_name) {
+            return Ok(number);
+        }
+        self.journal.push(&Event::Host { name: self.host_name.clone() })?;
+        Ok(self.hosts.add(&self.host_name))
+    }
+
+    fn take_in(&mut self, fingerprint: u64, link: &Link) -> Result<(), Error> {
+        let number = self.host_number(link)?;
+        let url = self.n_urls;
+        self.n_urls += 1;
+        let mut score = 0.0;
+        let class = self.order.place(link, &self.hosts.get(number).counts(), &mut score);
+        let offset = self.journal.push_new(number, url, class, link)?;
+        if let Some(scores) = &self.scores {
+            scores.set(url, Score { score, class, offset })?;
+        }
+        self.seen.insert(fingerprint, url);
+        self.hosts.get_mut(number).queues.push(class, offset, &mut self.blocks)?;
+        self.one_more(number);
+        Ok(())
+    }
+
+    /// A known URL was found again: the policy may move it ahead while it waits.
+    fn offer_again(&mut self, url: u32, link: &Link) -> Result<(), Error> {
+        let Some(scores) = &self.scores else { return Ok(()) };
+        let Some(mut kept) = scores.get(url)? else { return Ok(()) };
+        let number = self.host_number(link)?;
+        let host = self.hosts.get_mut(number);
+        let class = self.order.place_again(link, &host.counts(), &mut kept.score);
+        let moves = class < kept.class && !is_set(&self.done, url) && !self.leased_urls.contains_key(&url);
+        if moves {
+            kept.class = class;
+            host.queues.push(class, kept.offset, &mut self.blocks)?;
+            self.journal.push(&Event::Raised { host: number, offset: kept.offset, class })?;
+        }
+        if let Some(scores) = &self.scores {
+            scores.set(url, kept)?;
+        }
+        if moves {
+            self.renew_precedence(number);
+        }
+        Ok(())
+    }
+
+    fn visit(&mut self, page: &Visit<'_>) -> Result<(), Error> {
+        let fingerprint = xxh3_64_with_seed(page.link.url.as_str().as_bytes(), self.journal.key());
+        let number = self.host_number(page.link)?;
+        let counts = self.hosts.get(number).counts();
+        let url = self.seen.get(fingerprint)?;
+        let kept = match (&self.scores, url) {
+            (Some(scores), Some(url)) => scores.get(url)?,
+            _ => None,
+        };
+        let mut score = kept.map_or(0.0, |kept| kept.score);
+        self.order.visit(page, &counts, &mut score);
+        if let (Some(scores), Some(url), Some(kept)) = (&self.scores, url, kept) {
+            scores.set(url, Score { score, ..kept })?;
+        }
+        Ok(())
+    }
+
+    /// A URL more waits at a host.
+    fn one_more(&mut self, number: u32) {
+        let host = self.hosts.get_mut(number);
+        host.pending += 1;
+        if host.state != State::Exhausted {
+            self.pending += 1;
+        }
+        match self.hosts.get(number).state {
+            State::Idle => self.make_ready(number),
+            State::Ready(_) => self.renew_precedence(number),
+            State::Resting | State::Busy | State::Exhausted => {}
+        }
+    }
+
+    fn make_ready(&mut self, number: u32) {
+        let host = self.hosts.get_mut(number);
+        if host.pending == 0 {
+            host.state = State::Idle;
+            return;
+        }
+        if u64::from(host.fetched) >= self.host_budget {
+            host.state = State::Exhausted;
+            self.pending -= u64::from(host.pending);
+            return;
+        }
+        let precedence = self.order.precedence(&host.counts());
+        host.state = State::Ready(precedence);
+        self.ready.insert((precedence, number));
+    }
+
+    fn renew_precedence(&mut self, number: u32) {
+        let host = self.hosts.get_mut(number);
+        let State::Ready(old) = host.state else { return };
+        let new = self.order.precedence(&host.counts());
+        if new != old {
+            host.state = State::Ready(new);
+            self.ready.remove(&(old, number));
+            self.ready.insert((new, number));
+        }
+    }
+
+    fn put_to_rest(&mut self, number: u32, rest: Duration) {
+        if rest.is_zero() {
+            self.make_ready(number);
+            return;
+        }
+        self.hosts.get_mut(number).state = State::Resting;
+        // One microsecond more than asked for: the clock's own reading was cut off below.
+        let until = self.now() + rest.as_micros() as u64 + 1;
+        self.resting.push(Reverse((until, number)));
+    }
+
+    fn lease(&mut self) -> Result<Next, Error> {
+        let now = self.now();
+        while let Some(&Reverse((until, number))) = self.resting.peek()
+            && until <= now
+        {
+            self.resting.pop();
+            self.make_ready(number);
+        }
+        while let Some((_, number)) = self.ready.pop_first() {
+            if let Some(lease) = self.lease_from(number)? {
+                return Ok(Next::Fetch(lease));
+            }
+        }
+        if let Some(Reverse((until, _))) = self.resting.peek()
+            && self.pending > 0
+        {
+            return Ok(Next::Wait(Duration::from_micros(until.saturating_sub(now).max(1))));
+        }
+        if self.pending > 0 || !self.leased.is_empty() {
+            return Ok(Next::Wait(Duration::from_secs(1)));
+        }
+        Ok(Next::Empty)
+    }
+
+    fn lease_from(&mut self, number: u32) -> Result<Option<Lease>, Error> {
+        let host = self.hosts.get_mut(number);
+        while let Some((class, offset)) = host.queues.pop(&self.blocks)? {
+            let (url, _, link) = self.journal.link_at(offset)?;
+            // A URL that was moved ahead stands in two queues; the second time it is met it is leased or done.
+            if is_set(&self.done, url) || self.leased_urls.contains_key(&url) {
+                continue;
+            }
+            host.state = State::Busy;
+            host.pending -= 1;
+            self.pending -= 1;
+            let attempts = self.attempts.get(&url).copied().unwrap_or(0);
+            let ticket = Ticket { host: number, url, offset };
+            self.leased.insert(ticket, Held { class, attempts });
+            self.leased_urls.insert(url, ());
+            return Ok(Some(Lease { link, attempts, ticket }));
+        }
+        // Nothing but URLs that are leased or done.
+        self.pending -= u64::from(host.pending);
+        host.pending = 0;
+        host.state = State::Idle;
+        Ok(None)
+    }
+
+    fn rest(&mut self, number: u32, rest: Duration) -> Result<(), Error> {
+        let milliseconds = u32::try_from(rest.as_millis()).unwrap_or(u32::MAX);
+        let host = self.hosts.get_mut(number);
+        // Adaptive rests change a little with every answer; only what matters after a restart is written down.
+        if milliseconds > host.rest_milliseconds || milliseconds < host.rest_milliseconds / 2 {
+            host.rest_milliseconds = milliseconds;
+            self.journal.push(&Event::Rest { host: number, milliseconds })?;
+        }
+        self.put_to_rest(number, rest);
+        Ok(())
+    }
+
+    fn give_back(&mut self, ticket: Ticket, rest: Duration) -> Result<(), Error> {
+        let Some(held) = self.leased.remove(&ticket) else { return Ok(()) };
+        self.leased_urls.remove(&ticket.url);
+        let host = self.hosts.get_mut(ticket.host);
+        host.queues.push_front(held.class, ticket.offset);
+        host.pending += 1;
+        self.pending += 1;
+        self.rest(ticket.host, rest)
+    }
+
+    fn settle(&mut self, leases: Vec<(Lease, Settled)>, mark: &[u8]) -> Result<(), Error> {
+        for (lease, settled) in leases {
+            let ticket = lease.ticket;
+            let Some(held) = self.leased.remove(&ticket) else { continue };
+            self.leased_urls.remove(&ticket.url);
+            match settled {
+                Settled::Done(receipt) => {
+                    self.journal.push(&Event::Done { host: ticket.host, url: ticket.url, receipt })?;
+                    self.count(ticket.host, ticket.url, receipt);
+                }
+                Settled::Again => {
+                    let attempts = held.attempts.saturating_add(1);
+                    let Ticket { host, url, offset } = ticket;
+                    self.journal.push(&Event::Again { host, url, offset, attempts, class: held.class })?;
+                    self.attempts.insert(url, attempts);
+                    self.hosts.get_mut(host).queues.push(held.class, offset, &mut self.blocks)?;
+                    self.one_more(host);
+                }
+            }
+        }
+        if mark != self.mark {
+            self.mark = mark.to_vec();
+            self.journal.push(&Event::Mark { mark: mark.to_vec() })?;
+        }
+        self.journal.sync()
+    }
+
+    fn count(&mut self, host: u32, url: u32, receipt: Receipt) {
+        set(&mut self.done, url);
+        self.attempts.remove(&url);
+        self.totals.count(receipt);
+        let host = self.hosts.get_mut(host);
+        host.milliseconds += u64::from(receipt.milliseconds);
+        if receipt.outcome == Outcome::Stored {
+            host.stored += 1;
+            host.bytes += u64::from(receipt.bytes);
+        }
+    }
+
+    fn checkpoint(&mut self) -> Result<(), Error> {
+        self.journal.sync()?;
+        let (runs, bloom) = self.seen.flush()?;
+        let picture = Picture {
+            journal: self.journal.written(),
+            blocks: self.blocks.sync()?,
+            runs,
+            bloom,
+            n_urls: self.n_urls,
+            done: self.done.clone(),
+            attempts: self.attempts.iter().map(|(url, attempts)| (*url, *attempts)).collect(),
+            totals: self.totals.clone(),
+            mark: self.mark.clone(),
+        };
+        let leased: Vec<(u32, Class, u64)> =
+            self.leased.iter().map(|(ticket, held)| (ticket.host, held.class, ticket.offset)).collect();
+        checkpoint::save(&self.folder.join("checkpoint"), &picture, &self.hosts, &leased)?;
+        self.seen.forget_replaced();
+        self.checkpointed = picture.journal;
+        Ok(())
+    }
+}
+
+fn is_set(bits: &[u64], index: u32) -> bool {
+    bits.get(index as usize / 64).is_some_and(|word| word >> (index % 64) & 1 == 1)
+}
+
+fn set(bits: &mut Vec<u64>, index: u32) {
+    let word = index as usize / 64;
+    if word >= bits.len() {
+        bits.resize(word + 1, 0);
+    }
+    bits[word] |= 1 << (index % 64);
+}
