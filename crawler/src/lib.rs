@@ -9,6 +9,7 @@ mod canonical;
 mod domain;
 mod error;
 mod frontier;
+mod links;
 mod order;
 mod outcome;
 mod robots;
@@ -20,6 +21,7 @@ pub use frontier::{
     Frontier, Gauges, HostTally, Kind, Lease, Link, LocalFrontier, LocalOptions, Next, Offered, Receipt, Settled,
     Ticket, Totals, host_of,
 };
+pub use links::{AnchorText, FoundLink, LinkScanner, PageLinks, RobotsDirectives, Source};
 pub use order::{Breadth, Class, HostCounts, LeastVisited, Level, ORDER_NAMES, Order, Visit, order_named};
 pub use outcome::Outcome;
 pub use robots::{MAX_ROBOTS_BYTES, Robots};
