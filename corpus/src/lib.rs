@@ -2,3 +2,13 @@
 //!
 //! It owns bytes: WARC page shards, JSONL document shards, Parquet, manifests, duplicates, filters, splits.
 //! It does not know what a crawler or an extractor is.
+
+mod error;
+mod watch;
+
+pub mod draft;
+pub mod jsonl;
+pub mod manifest;
+
+pub use error::Error;
+pub use watch::Watch;

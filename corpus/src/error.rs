@@ -1,0 +1,82 @@
+//! What a caller must know when bytes on disk cannot be read or written.
+
+use std::io;
+use std::path::PathBuf;
+
+/// Why a shard, a manifest or a report could not be read or written. Every variant says where.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The system refused: a missing file, a full disk, a broken pipe.
+    #[error("{}: cannot {action}", path.display())]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// What was being done, such as `read` or `create`.
+        action: &'static str,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A manifest that is not one.
+    #[error("{}: not a manifest of pith", path.display())]
+    Manifest {
+        /// The manifest.
+        path: PathBuf,
+        /// Where it stops making sense.
+        source: serde_json::Error,
+    },
+    /// The folder holds the work of another command, of other settings or of other inputs.
+    #[error("{}: was written by `{command}` with other {what}", path.display())]
+    OtherWork {
+        /// The folder.
+        path: PathBuf,
+        /// The command that wrote it.
+        command: String,
+        /// What differs: `settings`, `inputs` or `command`.
+        what: &'static str,
+    },
+    /// An input folder whose own run has not finished.
+    #[error("{}: the run that writes it has not finished", path.display())]
+    Unfinished {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// A folder or a list without a single document shard.
+    #[error("{}: no document shards (.jsonl, .jsonl.gz, .jsonl.zst) here", path.display())]
+    NoDocuments {
+        /// Where they were looked for.
+        path: PathBuf,
+    },
+    /// A Parquet file could not be written.
+    #[error("{}", path.display())]
+    Parquet {
+        /// The file.
+        path: PathBuf,
+        /// What the library said.
+        source: parquet::errors::ParquetError,
+    },
+    /// The caller asked to stop; what is finished stays, and the next run goes on from there.
+    #[error("stopped before the end")]
+    Stopped,
+}
+
+impl Error {
+    /// Wraps what the system said about a file or folder, for use in `map_err`.
+    pub(crate) fn at(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Error {
+        let path = path.into();
+        move |source| Error::Io { path, action: "read or write", source }
+    }
+
+    /// Whether the disk, or the quota, has no room left.
+    pub fn is_disk_full(&self) -> bool {
+        use io::ErrorKind::{QuotaExceeded, StorageFull, WriteZero};
+        let full = |error: &io::Error| matches!(error.kind(), StorageFull | QuotaExceeded | WriteZero);
+        match self {
+            Error::Io { source, .. } => full(source),
+            Error::Parquet { source, .. } => std::error::Error::source(source)
+                .and_then(|source| source.downcast_ref::<io::Error>())
+                .is_some_and(full),
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,381 @@
+//! Document shards: one JSON object per line, compressed or not, read and written with bounded memory.
+//!
+//! This crate does not know what a document is beyond the few fields it looks at ([`View`]); a line passes
+//! through as the bytes it came as.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use serde::{Deserialize, Deserializer, de};
+
+use crate::Error;
+use crate::draft::{Draft, Sealed};
+use crate::manifest::{MANIFEST_NAME, Manifest};
+
+/// A longer line is damage: no page gives that much, and it would have to fit into memory.
+pub const MAX_LINE_BYTES: usize = 64 << 20;
+
+/// The compression of the shards we write: 3 is where speed and size both still pay.
+const ZSTD_LEVEL: i32 = 3;
+
+/// The fields of a document that corpus building looks at. Absent and `null` are the empty text.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct View<'l> {
+    /// The document's own name.
+    #[serde(borrow)]
+    pub id: Text<'l>,
+    /// The address that was asked for.
+    #[serde(borrow)]
+    pub url: Text<'l>,
+    /// The address that answered.
+    #[serde(borrow)]
+    pub final_url: Text<'l>,
+    /// When it was fetched.
+    #[serde(borrow)]
+    pub fetched_at: Text<'l>,
+    /// Its language, such as `pt` or `zh-Hant`.
+    #[serde(borrow)]
+    pub language: Text<'l>,
+    /// Its title.
+    #[serde(borrow)]
+    pub title: Text<'l>,
+    /// When it was published.
+    #[serde(borrow)]
+    pub published: Text<'l>,
+    /// What kind of page it was.
+    #[serde(borrow)]
+    pub page_type: Text<'l>,
+    /// The main content.
+    #[serde(borrow)]
+    pub text: Text<'l>,
+    /// What the extractor counted.
+    pub counts: Counted,
+}
+
+/// The extractor's own counts, zero where it gave none.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Counted {
+    /// Characters of the text.
+    pub characters: u64,
+    /// Words of the text, by the rules of its language.
+    pub words: u64,
+    /// Sentences of the text.
+    pub sentences: u64,
+}
+
+impl<'l> View<'l> {
+    /// Reads one line.
+    pub fn of(line: &'l [u8]) -> Result<View<'l>, serde_json::Error> {
+        if line.trim_ascii_start().first() != Some(&b'{') {
+            return Err(de::Error::custom("a document is a JSON object"));
+        }
+        serde_json::from_slice(line)
+    }
+
+    /// The address the text came from.
+    pub fn address(&self) -> &str {
+        if self.final_url.is_empty() { &self.url } else { &self.final_url }
+    }
+}
+
+/// A text field, borrowed from its line where no escape stands in the way.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Text<'l>(pub Cow<'l, str>);
+
+impl std::ops::Deref for Text<'_> {
+    type Target = str;
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl<'de: 'l, 'l> Deserialize<'de> for Text<'l> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Visitor;
+        impl<'de> de::Visitor<'de> for Visitor {
+            type Value = Text<'de>;
+            fn expecting(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+                formatter.write_str("a text or null")
+            }
+            fn visit_borrowed_str<E: de::Error>(self, text: &'de str) -> Result<Self::Value, E> {
+                Ok(Text(Cow::Borrowed(text)))
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Self::Value, E> {
+                Ok(Text(Cow::Owned(text.to_owned())))
+            }
+            fn visit_string<E: de::Error>(self, text: String) -> Result<Self::Value, E> {
+                Ok(Text(Cow::Owned(text)))
+            }
+            fn visit_unit<E: de::Error>(self) -> Result<Self::Value, E> {
+                Ok(Text::default())
+            }
+            // Other people's corpora number their documents.
+            fn visit_u64<E: de::Error>(self, number: u64) -> Result<Self::Value, E> {
+                Ok(Text(Cow::Owned(number.to_string())))
+            }
+            fn visit_i64<E: de::Error>(self, number: i64) -> Result<Self::Value, E> {
+                Ok(Text(Cow::Owned(number.to_string())))
+            }
+        }
+        deserializer.deserialize_any(Visitor)
+    }
+}
+
+/// The lines of one document shard: `.jsonl`, `.jsonl.gz` or `.jsonl.zst`, told apart by their first bytes.
+pub struct Reader {
+    path: PathBuf,
+    lines: Box<dyn BufRead + Send>,
+    consumed: Arc<AtomicU64>,
+    reported: u64,
+    buffer: Vec<u8>,
+    number: u64,
+    ended: bool,
+}
+
+/// What stands at the next line.
+#[derive(Debug)]
+pub enum Line<'r> {
+    /// A line, without its end.
+    Good {
+        /// Counted from 1.
+        number: u64,
+        /// The bytes; not yet known to be JSON.
+        bytes: &'r [u8],
+    },
+    /// Something that cannot be a document, at this line. Reading goes on where it can.
+    Damaged {
+        /// Counted from 1.
+        number: u64,
+        /// What is wrong with it.
+        why: String,
+    },
+}
+
+impl Reader {
+    /// Opens a shard.
+    pub fn open(path: &Path) -> Result<Reader, Error> {
+        let file = File::open(path).map_err(Error::at(path))?;
+        let consumed = Arc::new(AtomicU64::new(0));
+        let mut input = BufReader::with_capacity(1 << 17, Counting { file, consumed: consumed.clone() });
+        let first = input.fill_buf().map_err(Error::at(path))?;
+        let lines: Box<dyn BufRead + Send> = if first.starts_with(&[0x1f, 0x8b]) {
+            Box::new(BufReader::with_capacity(1 << 17, flate2::bufread::MultiGzDecoder::new(input)))
+        } else if first.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
+            let decoder = zstd::Decoder::with_buffer(input).map_err(Error::at(path))?;
+            Box::new(BufReader::with_capacity(1 << 17, decoder))
+        } else {
+            Box::new(input)
+        };
+        Ok(Reader { path: path.into(), lines, consumed, reported: 0, buffer: Vec::new(), number: 0, ended: false })
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The compressed bytes that were read since the last call.
+    pub fn bytes_since(&mut self) -> u64 {
+        let consumed = self.consumed.load(Ordering::Relaxed);
+        consumed - std::mem::replace(&mut self.reported, consumed)
+    }
+
+    /// The next line that is not blank, or what is wrong there.
+    pub fn next_line(&mut self) -> Option<Line<'_>> {
+        while !self.ended {
+            self.buffer.clear();
+            self.number += 1;
+            let number = self.number;
+            let limit = MAX_LINE_BYTES as u64 + 1;
+            match self.lines.by_ref().take(limit).read_until(b'\n', &mut self.buffer) {
+                Ok(0) => self.ended = true,
+                Ok(_) if self.buffer.len() > MAX_LINE_BYTES && self.buffer.last() != Some(&b'\n') => {
+                    self.ended = self.lines.skip_until(b'\n').is_err();
+                    let why = format!("a line of more than {} MB", MAX_LINE_BYTES >> 20);
+                    return Some(Line::Damaged { number, why });
+                }
+                Ok(_) => {
+                    while matches!(self.buffer.last(), Some(b'\n' | b'\r')) {
+                        self.buffer.pop();
+                    }
+                    if self.buffer.iter().any(|byte| !byte.is_ascii_whitespace()) {
+                        return Some(Line::Good { number, bytes: &self.buffer });
+                    }
+                }
+                Err(error) => {
+                    self.ended = true;
+                    return Some(Line::Damaged { number, why: format!("{error}; the rest of the file is lost") });
+                }
+            }
+        }
+        None
+    }
+}
+
+struct Counting {
+    file: File,
+    consumed: Arc<AtomicU64>,
+}
+
+impl Read for Counting {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let bytes = self.file.read(buffer)?;
+        self.consumed.fetch_add(bytes as u64, Ordering::Relaxed);
+        Ok(bytes)
+    }
+}
+
+/// Writes one `.jsonl.zst` shard, which appears whole when it is sealed.
+pub struct Writer {
+    encoder: zstd::Encoder<'static, Draft>,
+    path: PathBuf,
+}
+
+impl Writer {
+    /// Starts a shard.
+    pub fn create(path: impl Into<PathBuf>) -> Result<Writer, Error> {
+        let path = path.into();
+        let mut encoder = zstd::Encoder::new(Draft::create(&path)?, ZSTD_LEVEL).map_err(Error::at(&path))?;
+        encoder.include_checksum(true).map_err(Error::at(&path))?;
+        Ok(Writer { encoder, path })
+    }
+
+    /// Appends one line; the bytes are one JSON object without a line end.
+    pub fn put(&mut self, line: &[u8]) -> Result<(), Error> {
+        debug_assert!(!line.contains(&b'\n'), "one document is one line");
+        self.encoder.write_all(line).and_then(|()| self.encoder.write_all(b"\n")).map_err(Error::at(&self.path))
+    }
+
+    /// Makes the shard durable and gives it its name.
+    pub fn seal(self) -> Result<Sealed, Error> {
+        self.encoder.finish().map_err(Error::at(self.path))?.seal()
+    }
+}
+
+/// The document shards that the words of a command name: files as they are, folders by what lies in them.
+///
+/// A folder that pith wrote gives the shards of its manifest; any other gives its `.jsonl[.gz|.zst]` files by name.
+///
+/// # Errors
+///
+/// [`Error::Unfinished`] for a folder whose run has not finished, [`Error::NoDocuments`] for one without shards.
+pub fn shards(inputs: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
+    let mut shards = Vec::new();
+    for input in inputs {
+        if !input.is_dir() {
+            fs::metadata(input).map_err(Error::at(input))?;
+            shards.push(input.clone());
+            continue;
+        }
+        let before = shards.len();
+        match Manifest::read(input)? {
+            Some(manifest) if !manifest.complete => return Err(Error::Unfinished { path: input.clone() }),
+            Some(manifest) => {
+                let names = manifest.shards.iter().filter(|shard| is_document_shard(&shard.name));
+                shards.extend(names.map(|shard| input.join(&shard.name)));
+            }
+            None => {
+                for entry in fs::read_dir(input).map_err(Error::at(input))? {
+                    let entry = entry.map_err(Error::at(input))?;
+                    if is_document_shard(&entry.file_name().to_string_lossy()) {
+                        shards.push(entry.path());
+                    }
+                }
+                shards[before..].sort();
+            }
+        }
+        if shards.len() == before {
+            return Err(Error::NoDocuments { path: input.clone() });
+        }
+    }
+    Ok(shards)
+}
+
+fn is_document_shard(name: &str) -> bool {
+    name != MANIFEST_NAME
+        && !name.starts_with("dropped/")
+        && [".jsonl", ".jsonl.gz", ".jsonl.zst"].iter().any(|ending| name.ends_with(ending))
+}
+
+/// The name of the document shard with this number.
+pub fn shard_name(number: usize) -> String {
+    format!("documents-{number:05}.jsonl.zst")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(path: &Path) -> Vec<String> {
+        let mut reader = Reader::open(path).unwrap();
+        let mut lines = Vec::new();
+        while let Some(line) = reader.next_line() {
+            lines.push(match line {
+                Line::Good { number, bytes } => format!("{number} {}", String::from_utf8_lossy(bytes)),
+                Line::Damaged { number, .. } => format!("{number} damaged"),
+            });
+        }
+        lines
+    }
+
+    #[test]
+    fn what_is_written_is_read_again_in_every_compression() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.jsonl.zst");
+        let mut writer = Writer::create(&path).unwrap();
+        writer.put(b"{\"id\":\"a\"}").unwrap();
+        writer.put("{\"id\":\"\u{6587}\u{2028}\"}".as_bytes()).unwrap();
+        assert!(!path.exists());
+        writer.seal().unwrap();
+        let expected = ["1 {\"id\":\"a\"}".to_owned(), "2 {\"id\":\"\u{6587}\u{2028}\"}".to_owned()];
+        assert_eq!(lines(&path), expected);
+
+        let plain = zstd::decode_all(File::open(&path).unwrap()).unwrap();
+        let plain_path = folder.path().join("a.jsonl");
+        fs::write(&plain_path, &plain).unwrap();
+        assert_eq!(lines(&plain_path), expected);
+
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        gzip.write_all(&plain).unwrap();
+        let gzip_path = folder.path().join("a.jsonl.gz");
+        fs::write(&gzip_path, gzip.finish().unwrap()).unwrap();
+        assert_eq!(lines(&gzip_path), expected);
+    }
+
+    #[test]
+    fn a_torn_shard_gives_what_stands_before_the_tear_and_says_so() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.jsonl");
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::none());
+        for n in 0..40_000 {
+            writeln!(gzip, "{{\"id\":{n}}}").unwrap();
+        }
+        let bytes = gzip.finish().unwrap();
+        fs::write(&path, &bytes[..bytes.len() / 2]).unwrap();
+        let lines = lines(&path);
+        assert!(lines.len() > 10_000, "{}", lines.len());
+        assert!(lines.last().unwrap().ends_with("damaged"));
+        assert_eq!(lines.iter().filter(|line| line.ends_with("damaged")).count(), 1);
+    }
+
+    #[test]
+    fn null_numbers_and_unknown_fields_are_read() {
+        let view =
+            View::of(br#"{"id":7,"title":null,"text":"a\nb","links":[{"url":"x"}],"counts":{"words":3}}"#).unwrap();
+        assert_eq!((&*view.id, &*view.title, &*view.text, view.counts.words), ("7", "", "a\nb", 3));
+        assert!(View::of(b"[1]").is_err() && View::of(b"{\"text\":\"cut").is_err());
+    }
+
+    #[test]
+    fn plain_texts_are_borrowed() {
+        let view = View::of(br#"{"text":"no escapes here"}"#).unwrap();
+        assert!(matches!(view.text.0, Cow::Borrowed(_)));
+    }
+}
