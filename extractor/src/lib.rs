@@ -4,6 +4,12 @@
 //! bytes always give the same document.
 
 mod document;
+mod language;
+mod sentence;
 pub mod tree;
+mod words;
 
 pub use document::{Comments, Counts, Document, Link, Options, PageType, SummarySentence};
+pub use language::Language;
+pub use sentence::{Sentences, split_sentences};
+pub use words::{count_words, for_each_word, seed_words, words};

@@ -1,0 +1,233 @@
+//! [`Language`]: a BCP 47 tag, told from text or read from what a page says.
+
+use std::fmt;
+
+use crate::words::chinese;
+
+/// A language that a text can be in, by its BCP 47 tag: `en`, `pt`, `zh-Hant`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Language(&'static str);
+
+/// How many bytes of a text are looked at: more does not change the answer, and whole books cost time.
+const SAMPLE_BYTES: usize = 2_048;
+
+impl Language {
+    /// Chinese in Simplified characters.
+    pub const CHINESE_SIMPLIFIED: Language = Language("zh-Hans");
+    /// Chinese in Traditional characters.
+    pub const CHINESE_TRADITIONAL: Language = Language("zh-Hant");
+    /// Japanese.
+    pub const JAPANESE: Language = Language("ja");
+    /// English.
+    pub const ENGLISH: Language = Language("en");
+    /// Portuguese.
+    pub const PORTUGUESE: Language = Language("pt");
+    /// German.
+    pub const GERMAN: Language = Language("de");
+
+    /// The BCP 47 tag.
+    pub fn tag(self) -> &'static str {
+        self.0
+    }
+
+    /// Whether the text is Chinese, in either kind of characters.
+    pub fn is_chinese(self) -> bool {
+        self.0.starts_with("zh")
+    }
+
+    /// Reads a tag as pages write them: `pt-BR`, `zh_TW`, `EN`. Regions are dropped, except that for Chinese they
+    /// tell the characters. Nothing where the language is not one of those that [`Language::of`] can tell.
+    pub fn from_tag(tag: &str) -> Option<Language> {
+        let lower = tag.trim().to_ascii_lowercase().replace('_', "-");
+        let mut parts = lower.split('-');
+        let primary = parts.next()?;
+        if matches!(primary, "zh" | "cmn" | "yue" | "chi" | "zho") {
+            let traditional = parts.any(|part| matches!(part, "hant" | "tw" | "hk" | "mo" | "cht"));
+            return Some(if traditional { Self::CHINESE_TRADITIONAL } else { Self::CHINESE_SIMPLIFIED });
+        }
+        let primary = if matches!(primary, "no" | "nn") { "nb" } else { primary };
+        TAGS.iter().find(|(_, tag)| *tag == primary).map(|(_, tag)| Language(tag))
+    }
+
+    /// The language that a text is most likely in, by its first 2 KB of letters; nothing for a text without any.
+    pub fn of(text: &str) -> Option<Language> {
+        let sample = sample(text);
+        let scripts = Scripts::of(sample);
+        if scripts.letters == 0 {
+            return None;
+        }
+        if scripts.kana * 10 > scripts.letters {
+            return Some(Self::JAPANESE);
+        }
+        // A page in Chinese may hold many Latin names and numbers, and one character says about as much as
+        // four letters.
+        if scripts.han * 4 > scripts.letters - scripts.han {
+            return Some(chinese::characters(sample));
+        }
+        let detected = whatlang::detect_lang(sample)?;
+        TAGS.iter().find(|(lang, _)| *lang == detected).map(|(_, tag)| Language(tag))
+    }
+}
+
+impl fmt::Display for Language {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+/// The beginning of a text, without its leading space, cut at a character.
+fn sample(text: &str) -> &str {
+    let text = text.trim_start();
+    let mut end = text.len().min(SAMPLE_BYTES);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
+#[derive(Default)]
+struct Scripts {
+    letters: usize,
+    han: usize,
+    kana: usize,
+}
+
+impl Scripts {
+    fn of(text: &str) -> Scripts {
+        let mut scripts = Scripts::default();
+        for character in text.chars() {
+            scripts.letters += usize::from(character.is_alphabetic());
+            scripts.han += usize::from(chinese::is_han(character));
+            scripts.kana += usize::from(matches!(character, '\u{3041}'..='\u{30FF}'));
+        }
+        scripts
+    }
+}
+
+/// What whatlang calls a language, and its tag.
+const TAGS: &[(whatlang::Lang, &str)] = {
+    use whatlang::Lang::*;
+    &[
+        (Eng, "en"),
+        (Por, "pt"),
+        (Spa, "es"),
+        (Fra, "fr"),
+        (Deu, "de"),
+        (Ita, "it"),
+        (Nld, "nl"),
+        (Swe, "sv"),
+        (Dan, "da"),
+        (Nob, "nb"),
+        (Fin, "fi"),
+        (Pol, "pl"),
+        (Ces, "cs"),
+        (Slk, "sk"),
+        (Ron, "ro"),
+        (Hun, "hu"),
+        (Cat, "ca"),
+        (Rus, "ru"),
+        (Ukr, "uk"),
+        (Bel, "be"),
+        (Bul, "bg"),
+        (Srp, "sr"),
+        (Mkd, "mk"),
+        (Hrv, "hr"),
+        (Slv, "sl"),
+        (Ell, "el"),
+        (Tur, "tr"),
+        (Aze, "az"),
+        (Ara, "ar"),
+        (Heb, "he"),
+        (Yid, "yi"),
+        (Pes, "fa"),
+        (Urd, "ur"),
+        (Hin, "hi"),
+        (Ben, "bn"),
+        (Mar, "mr"),
+        (Nep, "ne"),
+        (Guj, "gu"),
+        (Pan, "pa"),
+        (Ori, "or"),
+        (Tam, "ta"),
+        (Tel, "te"),
+        (Kan, "kn"),
+        (Mal, "ml"),
+        (Sin, "si"),
+        (Tha, "th"),
+        (Mya, "my"),
+        (Khm, "km"),
+        (Jpn, "ja"),
+        (Kor, "ko"),
+        (Vie, "vi"),
+        (Ind, "id"),
+        (Jav, "jv"),
+        (Tgl, "tl"),
+        (Est, "et"),
+        (Lav, "lv"),
+        (Lit, "lt"),
+        (Lat, "la"),
+        (Epo, "eo"),
+        (Afr, "af"),
+        (Zul, "zu"),
+        (Sna, "sn"),
+        (Aka, "ak"),
+        (Amh, "am"),
+        (Kat, "ka"),
+        (Hye, "hy"),
+        (Tuk, "tk"),
+        (Uzb, "uz"),
+        (Cym, "cy"),
+    ]
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, tag: &str) {
+        assert_eq!(Language::of(text).map(Language::tag), Some(tag), "{text}");
+    }
+
+    #[test]
+    fn common_languages_are_told_apart() {
+        check("The owners of the embattled oil giant are to ask the buyer of its unit to pay back a loan.", "en");
+        check(
+            "A empresa não é direcionada à satisfação total dos clientes, e é difícil encontrar o responsável.",
+            "pt",
+        );
+        check(
+            "La empresa no está orientada a la satisfacción de los clientes y es difícil encontrar al culpable.",
+            "es",
+        );
+        check(
+            "Die Eigentümer des Konzerns wollen den Käufer bitten, den Kredit noch in diesem Jahr zu bezahlen.",
+            "de",
+        );
+        check("その会社の所有者は、買い手に融資の返済を求めると述べた。", "ja");
+    }
+
+    #[test]
+    fn chinese_is_told_by_its_characters() {
+        check("其實一直知道男友有發洩情緒在外物上的個性", "zh-Hant");
+        check("采用修正的参数建立了飞行器姿态控制系统的数学模型", "zh-Hans");
+        check("這可以稍微解釋 Draymond Green 的表現 Roll in 的時候", "zh-Hant");
+    }
+
+    #[test]
+    fn a_text_without_letters_has_no_language() {
+        assert_eq!(Language::of(" 12 % … 😀"), None);
+        assert_eq!(Language::of(""), None);
+    }
+
+    #[test]
+    fn tags_of_pages_are_understood() {
+        for (tag, expected) in
+            [("pt-BR", "pt"), ("zh_TW", "zh-Hant"), ("zh-CN", "zh-Hans"), ("EN", "en"), ("nn", "nb"), (" de-AT ", "de")]
+        {
+            assert_eq!(Language::from_tag(tag).map(Language::tag), Some(expected));
+        }
+        assert_eq!(Language::from_tag("x-klingon"), None);
+        assert_eq!(Language::from_tag(""), None);
+    }
+}

@@ -1,0 +1,185 @@
+//! How text becomes words: a dictionary for Chinese, Unicode's word boundaries everywhere else.
+
+use unicode_segmentation::UnicodeSegmentation;
+
+use crate::language::Language;
+
+pub(crate) mod chinese;
+
+pub use chinese::seed_words;
+
+/// Calls `take` with every word of a text, in order; punctuation and space are no words.
+///
+/// Chinese characters are joined to words by jieba's dictionary, Traditional ones by way of their Simplified forms;
+/// in Japanese every such character stands alone. All else follows Unicode's word boundaries (UAX 29).
+pub fn for_each_word<'t>(text: &'t str, language: Option<Language>, mut take: impl FnMut(&'t str)) {
+    // A space always ends a word, and most pieces between spaces are ASCII: those need no Unicode tables.
+    for piece in text.split(|c: char| c.is_ascii_whitespace()) {
+        if piece.is_ascii() {
+            ascii_words(piece, &mut take);
+        } else if language == Some(Language::JAPANESE) || !piece.chars().any(chinese::is_han) {
+            piece.unicode_words().for_each(&mut take);
+        } else {
+            mixed_words(piece, &mut take);
+        }
+    }
+}
+
+/// All words of a text, as [`for_each_word`] gives them.
+pub fn words(text: &str, language: Option<Language>) -> Vec<&str> {
+    let mut words = Vec::new();
+    for_each_word(text, language, |word| words.push(word));
+    words
+}
+
+/// How many words a text has; in scripts without spaces every character counts as one.
+pub fn count_words(text: &str) -> usize {
+    let mut count = 0;
+    for piece in text.split(|c: char| c.is_ascii_whitespace()) {
+        if piece.is_ascii() {
+            ascii_words(piece, &mut |_| count += 1);
+        } else {
+            count += piece.unicode_words().count();
+        }
+    }
+    count
+}
+
+/// A piece in which Chinese characters and others stand side by side.
+fn mixed_words<'t>(piece: &'t str, take: &mut impl FnMut(&'t str)) {
+    let mut rest = piece;
+    while let Some(first) = rest.chars().next() {
+        let han = chinese::is_han(first);
+        let end = rest.find(|c| chinese::is_han(c) != han).unwrap_or(rest.len());
+        let (run, after) = rest.split_at(end);
+        if han {
+            chinese::segment(run, take);
+        } else {
+            run.unicode_words().for_each(&mut *take);
+        }
+        rest = after;
+    }
+}
+
+/// What UAX 29 says about an ASCII byte.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Letter,
+    Digit,
+    /// `_`: joins letters and digits on both sides.
+    Joiner,
+    /// `.` and `'`: join letters to letters and digits to digits.
+    MidBoth,
+    /// `:`: joins letters to letters.
+    MidLetter,
+    /// `,` and `;`: join digits to digits.
+    MidDigit,
+    Other,
+}
+
+const CLASSES: [Class; 128] = {
+    let mut classes = [Class::Other; 128];
+    let mut byte = 0;
+    while byte < 128 {
+        classes[byte] = match byte as u8 {
+            b'a'..=b'z' | b'A'..=b'Z' => Class::Letter,
+            b'0'..=b'9' => Class::Digit,
+            b'_' => Class::Joiner,
+            b'.' | b'\'' => Class::MidBoth,
+            b':' => Class::MidLetter,
+            b',' | b';' => Class::MidDigit,
+            _ => Class::Other,
+        };
+        byte += 1;
+    }
+    classes
+};
+
+/// The words of an ASCII piece, exactly as UAX 29 finds them, several times faster.
+fn ascii_words<'t>(piece: &'t str, take: &mut impl FnMut(&'t str)) {
+    let bytes = piece.as_bytes();
+    let class = |at: usize| bytes.get(at).map_or(Class::Other, |byte| CLASSES[usize::from(*byte & 0x7F)]);
+    let mut at = 0;
+    while at < bytes.len() {
+        let start = at;
+        let mut alphanumeric = false;
+        loop {
+            match class(at) {
+                Class::Letter | Class::Digit => alphanumeric = true,
+                Class::Joiner => {}
+                mid => {
+                    let (before, after) = (if at > start { class(at - 1) } else { Class::Other }, class(at + 1));
+                    let letters = before == Class::Letter && after == Class::Letter;
+                    let digits = before == Class::Digit && after == Class::Digit;
+                    let joins = match mid {
+                        Class::MidBoth => letters || digits,
+                        Class::MidLetter => letters,
+                        Class::MidDigit => digits,
+                        _ => false,
+                    };
+                    if !joins {
+                        break;
+                    }
+                }
+            }
+            at += 1;
+        }
+        if alphanumeric {
+            take(&piece[start..at]);
+        }
+        if at == start {
+            at += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn latin_words_keep_apostrophes_and_decimals() {
+        assert_eq!(words("Don't pay $3.50, Mr. O'Neil!", None), ["Don't", "pay", "3.50", "Mr", "O'Neil"]);
+        assert_eq!(words("decepções à (José)", None), ["decepções", "à", "José"]);
+    }
+
+    #[test]
+    fn chinese_and_latin_stand_side_by_side() {
+        assert_eq!(words("我们用PC玩游戏2022年。", None), ["我们", "用", "PC", "玩游戏", "2022", "年"]);
+    }
+
+    #[test]
+    fn traditional_words_are_found_like_simplified_ones() {
+        assert_eq!(words("註冊登入", None), ["註冊", "登入"]);
+        assert_eq!(words("他們還在睡覺", None), ["他們", "還", "在", "睡覺"]);
+    }
+
+    #[test]
+    fn words_are_counted_by_character_where_there_are_no_spaces() {
+        assert_eq!(count_words("two words"), 2);
+        assert_eq!(count_words("兩個字 PC"), 4);
+    }
+
+    proptest! {
+        #[test]
+        fn ascii_words_are_those_of_unicode(text in "[ -~\\n]{0,60}") {
+            prop_assert_eq!(words(&text, None), text.unicode_words().collect::<Vec<_>>());
+        }
+
+        #[test]
+        fn mixed_text_without_han_gives_the_words_of_unicode(text in "[a-c1.,':_ é\u{301}\u{200d}か\u{e01}😀\n\u{a0}]{0,40}") {
+            prop_assert_eq!(words(&text, None), text.unicode_words().collect::<Vec<_>>());
+        }
+
+        #[test]
+        fn words_stand_in_the_text_in_order(text in "\\PC{0,80}|[一-三丁-丙國語a1。 ]{0,40}") {
+            let mut at = 0;
+            for word in words(&text, None) {
+                let found = text[at..].find(word);
+                prop_assert!(found.is_some());
+                at += found.unwrap_or(0) + word.len();
+            }
+        }
+    }
+}

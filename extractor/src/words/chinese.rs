@@ -1,0 +1,150 @@
+//! Chinese words. jieba's dictionary is Simplified; Traditional text is looked up by its Simplified forms,
+//! character by character, and the boundaries are carried back, so that one dictionary serves both.
+
+use std::sync::LazyLock;
+
+use jieba_rs::Jieba;
+
+use crate::language::Language;
+
+/// Loaded at the first Chinese word and kept.
+static JIEBA: LazyLock<Jieba> = LazyLock::new(Jieba::new);
+
+/// Pairs of a Traditional character and its Simplified form: Unicode's `kSimplifiedVariant` where it names one form,
+/// and common variants that it leaves out. 乾 and 著 are missing because half of their uses keep them.
+static PAIRS: &str = include_str!("simplified.txt");
+
+const FIRST: u32 = 0x4E00;
+const LAST: u32 = 0x9FFF;
+
+/// The Simplified form of every character of the main block; itself where it has no other.
+static SIMPLIFIED: LazyLock<Box<[u16]>> = LazyLock::new(|| {
+    let mut table: Box<[u16]> = (FIRST..=LAST).map(|code| code as u16).collect();
+    for (traditional, simplified) in pairs() {
+        table[(traditional as u32 - FIRST) as usize] = simplified as u32 as u16;
+    }
+    table
+});
+
+/// Which side of a pair a character of the main block stands on, for telling the two kinds of text apart.
+static SIDES: LazyLock<Box<[i8]>> = LazyLock::new(|| {
+    let mut sides = vec![0; (LAST - FIRST + 1) as usize].into_boxed_slice();
+    for (traditional, simplified) in pairs() {
+        sides[(traditional as u32 - FIRST) as usize] = 1;
+        // Some simplified forms are older characters that Traditional text uses as well.
+        if !IN_BOTH.contains(simplified) {
+            sides[(simplified as u32 - FIRST) as usize] = -1;
+        }
+    }
+    sides
+});
+
+/// Common characters of Traditional text that are the Simplified form of another.
+const IN_BOTH: &str = "你他它里后面台只干于几斗丑出千秋布占局幸念向志表板谷松致胡姜范余郁升烟周回游克采折卷托注布松征系合家制准別冲曲朴云伙了借累才";
+
+/// The longest run that is segmented at once: the segmenter's tables grow with it, and no phrase is longer.
+const RUN_CHARACTERS: usize = 1_024;
+
+/// The longest text that is given to jieba at once when its own words are wanted.
+const PIECE_BYTES: usize = 1 << 18;
+
+/// Whether a character is a Chinese one (Han).
+pub(crate) fn is_han(character: char) -> bool {
+    matches!(character, '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}' | '\u{F900}'..='\u{FAFF}' | '\u{20000}'..='\u{323AF}' | '々' | '〇')
+}
+
+/// Simplified or Traditional, by which of the two kinds of characters a text has more of.
+pub(crate) fn characters(text: &str) -> Language {
+    let side = |character: char| match character as u32 {
+        code @ FIRST..=LAST => i64::from(SIDES[(code - FIRST) as usize]),
+        _ => 0,
+    };
+    match text.chars().map(side).sum::<i64>() {
+        1.. => Language::CHINESE_TRADITIONAL,
+        _ => Language::CHINESE_SIMPLIFIED,
+    }
+}
+
+/// The Simplified form of a character; itself where it has no other.
+pub(crate) fn simplify(character: char) -> char {
+    match character as u32 {
+        code @ FIRST..=LAST => {
+            char::from_u32(u32::from(SIMPLIFIED[(code - FIRST) as usize])).expect("the table holds characters")
+        }
+        _ => character,
+    }
+}
+
+/// Calls `take` with the words of a run of Chinese characters.
+pub(crate) fn segment<'t>(run: &'t str, take: &mut impl FnMut(&'t str)) {
+    let mut simplified = String::with_capacity(run.len().min(3 * RUN_CHARACTERS));
+    let mut rest = run;
+    while !rest.is_empty() {
+        let end = rest.char_indices().nth(RUN_CHARACTERS).map_or(rest.len(), |(at, _)| at);
+        let (head, tail) = rest.split_at(end);
+        simplified.clear();
+        simplified.extend(head.chars().map(simplify));
+        let mut characters = head.char_indices().map(|(at, _)| at).skip(1).chain([head.len()]);
+        let mut start = 0;
+        for token in JIEBA.cut(&simplified, true) {
+            let length = token.word.chars().count();
+            let end = characters.nth(length - 1).expect("both forms have as many characters");
+            take(&head[start..end]);
+            start = end;
+        }
+        rest = tail;
+    }
+}
+
+/// The words of a text exactly as jieba's precise mode gives them, space and punctuation among them: the seed's words.
+pub fn seed_words<'t>(text: &'t str, mut take: impl FnMut(&'t str)) {
+    let mut rest = text;
+    while !rest.is_empty() {
+        let mut end = rest.len().min(PIECE_BYTES);
+        while !rest.is_char_boundary(end) {
+            end += 1;
+        }
+        let (head, tail) = rest.split_at(end);
+        JIEBA.cut(head, true).into_iter().for_each(|token| take(token.word));
+        rest = tail;
+    }
+}
+
+fn pairs() -> impl Iterator<Item = (char, char)> {
+    PAIRS.lines().flat_map(|line| {
+        let mut characters = line.chars();
+        std::iter::from_fn(move || Some((characters.next()?, characters.next()?)))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_pair_leads_to_a_character_that_stays() {
+        assert!(pairs().count() > 2_800);
+        for (traditional, simplified) in pairs() {
+            assert!((FIRST..=LAST).contains(&(traditional as u32)), "{traditional}");
+            assert!((FIRST..=LAST).contains(&(simplified as u32)), "{simplified}");
+            assert_eq!(simplify(traditional), simplified);
+            assert_eq!(simplify(simplified), simplified, "{traditional}{simplified}");
+        }
+    }
+
+    #[test]
+    fn long_runs_are_segmented_piece_by_piece_and_nothing_is_lost() {
+        let run = "中文𠮷国".repeat(1_500);
+        let mut joined = String::new();
+        segment(&run, &mut |word| joined.push_str(word));
+        assert_eq!(joined, run);
+    }
+
+    #[test]
+    fn seed_words_join_to_the_text() {
+        let text = "男友只要發脾氣 就會亂摔東西!! App 3.5%";
+        let mut joined = String::new();
+        seed_words(text, |word| joined.push_str(word));
+        assert_eq!(joined, text);
+    }
+}
