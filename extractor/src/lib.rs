@@ -3,6 +3,7 @@
 //! It does no I/O, has no clock, no randomness and no error type: bad HTML is its input, and the same
 //! bytes always give the same document.
 
+pub mod charset;
 mod document;
 mod language;
 mod sentence;

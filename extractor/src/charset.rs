@@ -1,0 +1,166 @@
+//! Bytes to text: which encoding a page is in, and the page decoded.
+//!
+//! ```
+//! use pith_extractor::charset::{self, Source};
+//!
+//! let page = charset::decode(b"<meta charset=big5><p>\xa4\xa4\xa4\xe5", None);
+//! assert_eq!(page.text, "<meta charset=big5><p>中文");
+//! assert_eq!((page.encoding.name(), page.source), ("Big5", Source::Meta));
+//! ```
+
+mod prescan;
+
+use std::borrow::Cow;
+
+use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
+use encoding_rs::{Encoding, REPLACEMENT, UTF_8};
+
+/// Where the knowledge of a page's encoding comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// A byte order mark, which beats everything.
+    ByteOrderMark,
+    /// The `charset` of the HTTP header.
+    Header,
+    /// A `<meta>` or an XML declaration in the page.
+    Meta,
+    /// The bytes themselves.
+    Detection,
+}
+
+/// A page as text.
+#[derive(Clone, Debug)]
+pub struct Decoded<'a> {
+    /// The text, without byte order mark; borrowed when the page was UTF-8 all along.
+    pub text: Cow<'a, str>,
+    /// What it was encoded in.
+    pub encoding: &'static Encoding,
+    /// How that is known.
+    pub source: Source,
+    /// Whether some bytes meant nothing and became U+FFFD.
+    pub had_errors: bool,
+}
+
+/// Decodes a page, given the value of its `Content-Type` header.
+///
+/// The order is that of browsers: byte order mark, header, `<meta>`, then detection. Unlike there, a declared
+/// encoding that plainly does not fit the bytes gives way to the next one that fits.
+pub fn decode<'a>(bytes: &'a [u8], content_type: Option<&str>) -> Decoded<'a> {
+    if let Some((encoding, length)) = Encoding::for_bom(bytes) {
+        return decode_as(&bytes[length..], encoding, Source::ByteOrderMark);
+    }
+    let header = content_type.and_then(from_content_type).map(|encoding| (encoding, Source::Header));
+    let meta = || declared(bytes).map(|encoding| (encoding, Source::Meta));
+    let detected = || (detect(bytes), Source::Detection);
+    let (encoding, source) = header.or_else(meta).unwrap_or_else(detected);
+    let first = decode_as(bytes, encoding, source);
+    if !first.had_errors || fits(&first.text) {
+        return first;
+    }
+    let others = (source == Source::Header).then(meta).flatten().into_iter().chain([detected()]);
+    for (other, source) in others {
+        let second = decode_as(bytes, other, source);
+        if other != encoding && (!second.had_errors || fits(&second.text)) {
+            return second;
+        }
+    }
+    first
+}
+
+/// The encoding that a `Content-Type` header names.
+pub fn from_content_type(value: &str) -> Option<&'static Encoding> {
+    let lower = value.to_ascii_lowercase();
+    let mut rest = lower.as_str();
+    while let Some(at) = rest.find("charset") {
+        rest = rest[at + "charset".len()..].trim_start();
+        if let Some(label) = rest.strip_prefix('=') {
+            let label = label.trim_start();
+            let label = match label.chars().next() {
+                Some(quote @ ('"' | '\'')) => label[1..].split(quote).next().unwrap_or_default(),
+                _ => label.split([';', ',', ' ', '\t']).next().unwrap_or_default(),
+            };
+            return for_label(label);
+        }
+    }
+    None
+}
+
+/// The encoding that the page itself names, in a `<meta>` or an XML declaration.
+pub fn declared(bytes: &[u8]) -> Option<&'static Encoding> {
+    prescan::declared(bytes)
+}
+
+/// The encoding of a name, also when it is spelt `UTF_8` or `latin-1`.
+pub fn for_label(label: &str) -> Option<&'static Encoding> {
+    let known = |label: &str| Encoding::for_label(label.as_bytes());
+    known(label).or_else(|| known(&label.replace('_', "-"))).or_else(|| known(&label.replace(['_', '-'], "")))
+}
+
+/// The encoding that the bytes look like. Anything that is UTF-8 throughout is UTF-8; ASCII is windows-1252.
+pub fn detect(bytes: &[u8]) -> &'static Encoding {
+    if !bytes.is_ascii() && std::str::from_utf8(bytes).is_ok() {
+        return UTF_8;
+    }
+    let mut detector = EncodingDetector::new(Iso2022JpDetection::Allow);
+    let seen = &bytes[..bytes.len().min(MAX_DETECTED)];
+    detector.feed(seen, seen.len() == bytes.len());
+    detector.guess(None, Utf8Detection::Allow)
+}
+
+/// More bytes do not change what the detector thinks.
+const MAX_DETECTED: usize = 1 << 20;
+
+fn decode_as<'a>(bytes: &'a [u8], encoding: &'static Encoding, source: Source) -> Decoded<'a> {
+    // Encodings that were only ever used for attacks decode to a single U+FFFD; UTF-8 says more.
+    let encoding = if encoding == REPLACEMENT { UTF_8 } else { encoding };
+    let (text, had_errors) = encoding.decode_without_bom_handling(bytes);
+    Decoded { text, encoding, source, had_errors }
+}
+
+/// Whether most of what is not ASCII made sense: damaged text does, text in another encoding does not.
+fn fits(text: &str) -> bool {
+    let broken = text.matches('\u{FFFD}').count();
+    let foreign = text.chars().filter(|character| !character.is_ascii()).count();
+    broken * 4 <= foreign || broken <= 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use encoding_rs::{BIG5, GB18030, GBK, SHIFT_JIS, WINDOWS_1252};
+
+    #[track_caller]
+    fn check(bytes: &[u8], header: Option<&str>, expected: (&str, &'static Encoding, Source)) {
+        let decoded = decode(bytes, header);
+        assert_eq!((decoded.text.as_ref(), decoded.encoding, decoded.source), expected);
+    }
+
+    #[test]
+    fn the_order_is_mark_header_meta_detection() {
+        let marked = b"\xEF\xBB\xBFa<meta charset=big5>";
+        check(marked, Some("text/html; charset=gbk"), ("a<meta charset=big5>", UTF_8, Source::ByteOrderMark));
+        let page = b"<meta charset=big5>\xa4\xa4";
+        check(page, Some("text/html;charset=\"shift_jis\""), ("<meta charset=big5>､､", SHIFT_JIS, Source::Header));
+        check(page, Some("text/html"), ("<meta charset=big5>中", BIG5, Source::Meta));
+        check("né中".as_bytes(), None, ("né中", UTF_8, Source::Detection));
+    }
+
+    #[test]
+    fn a_wrong_declaration_gives_way() {
+        let text = "这是一个用旧编码写的网页，服务器却说它是别的。";
+        let (gbk, ..) = GBK.encode(text);
+        let decoded = decode(&gbk, Some("text/html; charset=utf-8"));
+        assert_eq!(decoded.text, text);
+        assert!([GBK, GB18030].contains(&decoded.encoding), "{}", decoded.encoding.name());
+        let (latin, ..) = WINDOWS_1252.encode("São Paulo é uma cidade. A estação está à direita. Não há pão.");
+        assert_eq!(decode(&latin, Some("text/html; charset=utf-8")).encoding, WINDOWS_1252);
+    }
+
+    #[test]
+    fn a_few_broken_bytes_change_nothing() {
+        let mut page = "中文網頁".repeat(20).into_bytes();
+        page.push(0xE4);
+        let decoded = decode(&page, Some("text/html; charset=UTF-8"));
+        assert_eq!((decoded.encoding, decoded.had_errors), (UTF_8, true));
+    }
+}
