@@ -13,7 +13,7 @@ mod prescan;
 use std::borrow::Cow;
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
-use encoding_rs::{Encoding, REPLACEMENT, UTF_8};
+use encoding_rs::{Encoding, REPLACEMENT, UTF_8, WINDOWS_1252};
 
 /// Where the knowledge of a page's encoding comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,8 +98,13 @@ pub fn for_label(label: &str) -> Option<&'static Encoding> {
 
 /// The encoding that the bytes look like. Anything that is UTF-8 throughout is UTF-8; ASCII is windows-1252.
 pub fn detect(bytes: &[u8]) -> &'static Encoding {
+    const ESCAPE: u8 = 0x1B;
     if !bytes.is_ascii() && std::str::from_utf8(bytes).is_ok() {
         return UTF_8;
+    }
+    // ISO-2022-JP is written in ASCII with escapes.
+    if bytes.is_ascii() && memchr::memchr(ESCAPE, bytes).is_none() {
+        return WINDOWS_1252;
     }
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Allow);
     let seen = &bytes[..bytes.len().min(MAX_DETECTED)];
@@ -127,7 +132,7 @@ fn fits(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use encoding_rs::{BIG5, GB18030, GBK, SHIFT_JIS, WINDOWS_1252};
+    use encoding_rs::{BIG5, GB18030, GBK, SHIFT_JIS};
 
     #[track_caller]
     fn check(bytes: &[u8], header: Option<&str>, expected: (&str, &'static Encoding, Source)) {

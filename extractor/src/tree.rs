@@ -41,6 +41,7 @@ use builder::Builder;
 pub use doctype::Doctype;
 use entities::{Nul, Reading, References};
 pub use tag::Tag;
+use tokenizer::Range;
 pub use walk::{Step, Walk};
 
 /// A node of one [`Tree`]. Numbers are document order, and the descendants of a node follow it without a gap.
@@ -247,7 +248,8 @@ impl<'a> Tree<'a> {
     /// The document type, when the page declares one.
     pub fn doctype(&self) -> Option<Doctype> {
         let node = self.children(NodeId::DOCUMENT).find(|&node| self.kind(node) == Kind::Doctype)?;
-        Some(Doctype::read(self.raw_text(node)))
+        let Node { start, end, .. } = *self.node(node);
+        Some(Doctype::read(self.source, Range { start, end }))
     }
 
     #[inline]

@@ -130,10 +130,9 @@ impl<'a> Builder<'a> {
     }
 
     fn start_tag(&mut self, token: &TagToken) {
-        if self.stack.top().is_some_and(Open::is_foreign) && self.is_foreign_start(token) {
-            if self.start_in_foreign(token) == Flow::Done {
-                return;
-            }
+        let foreign = self.stack.top().is_some_and(Open::is_foreign);
+        if foreign && self.is_foreign_start(token) && self.start_in_foreign(token) == Flow::Done {
+            return;
         }
         loop {
             let flow = match self.mode {
@@ -204,7 +203,7 @@ impl<'a> Builder<'a> {
     /// Adds a node at the place that the standard calls appropriate.
     #[inline]
     fn insert(&mut self, node: Node) -> u32 {
-        if self.foster && self.stack.top().is_some_and(|top| is_table_part(top)) {
+        if self.foster && self.stack.top().is_some_and(is_table_part) {
             return self.insert_fostered(node);
         }
         let parent = self.top();

@@ -1,6 +1,6 @@
 //! Document types: which page is laid out by which rules.
 
-use super::tokenizer::is_space;
+use super::tokenizer::{Range, is_space};
 
 /// What a `<!DOCTYPE …>` says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -16,9 +16,10 @@ pub struct Doctype {
 }
 
 impl Doctype {
-    /// Reads what stands between `<!DOCTYPE` and `>`.
-    pub(super) fn read(source: &str) -> Doctype {
-        let mut doctype = Doctype::default();
+    /// Reads what stands at `range`, between `<!DOCTYPE` and `>` or the end of the page.
+    pub(super) fn read(page: &str, range: Range) -> Doctype {
+        let source = range.of(page);
+        let mut doctype = Doctype { broken: range.end as usize == page.len(), ..Doctype::default() };
         let rest = source.trim_start_matches(space);
         let name_end = rest.find(space).unwrap_or(rest.len());
         doctype.name = clean(&rest[..name_end]).to_ascii_lowercase();
@@ -34,14 +35,22 @@ impl Doctype {
         if keyword.eq_ignore_ascii_case("public") {
             let Some(rest) = quoted(&rest[6..], &mut doctype.public, &mut doctype.broken) else { return doctype };
             if !rest.trim_start_matches(space).is_empty() {
-                quoted(rest, &mut doctype.system, &mut doctype.broken);
+                doctype.read_system(rest);
             }
         } else if keyword.eq_ignore_ascii_case("system") {
-            quoted(&rest[6..], &mut doctype.system, &mut doctype.broken);
+            doctype.read_system(&rest[6..]);
         } else {
             doctype.broken = true;
         }
         doctype
+    }
+
+    fn read_system(&mut self, source: &str) {
+        let rest = quoted(source, &mut self.system, &mut self.broken);
+        // Whatever follows a whole system identifier is forgiven, even the end of the page.
+        if rest.is_some_and(|rest| !rest.trim_start_matches(space).is_empty()) {
+            self.broken = false;
+        }
     }
 
     /// Whether browsers lay the page out as they did in the last century. It matters for one thing here: a table

@@ -114,10 +114,10 @@ pub(super) fn reference(raw: &str, place: References) -> Option<(Replacement, us
     if letters == 0 {
         return None;
     }
-    if bytes.get(1 + letters) == Some(&b';') {
-        if let Some(name) = named(&raw[1..letters + 2]) {
-            return Some((Replacement::Named(name), letters + 2));
-        }
+    if bytes.get(1 + letters) == Some(&b';')
+        && let Some(name) = named(&raw[1..letters + 2])
+    {
+        return Some((Replacement::Named(name), letters + 2));
     }
     // A few old names also work without `;`, and the longest of them wins.
     for length in (SHORTEST_OPEN_NAME..=letters.min(LONGEST_OPEN_NAME)).rev() {

@@ -2,6 +2,8 @@
 //!
 //! Every byte is looked at a bounded number of times. Nothing is copied: a token says where in the source it stands.
 
+#[cfg(test)]
+mod conformance;
 mod markup;
 mod raw_text;
 
@@ -179,8 +181,7 @@ impl<'a> Tokenizer<'a> {
     #[inline]
     fn tag_name(&mut self, start: usize) -> Option<(Tag, NameId, usize)> {
         let mut key = 0u128;
-        let mut length = 0;
-        for &byte in &self.bytes[start..] {
+        for (length, &byte) in self.bytes[start..].iter().enumerate() {
             if ends_tag_name(byte) {
                 let end = start + length;
                 let tag = if length <= LONGEST { Tag::of_key(key) } else { Tag::Unknown };
@@ -190,7 +191,6 @@ impl<'a> Tokenizer<'a> {
             if length < LONGEST {
                 key |= (byte.to_ascii_lowercase() as u128) << (8 * length);
             }
-            length += 1;
         }
         None
     }

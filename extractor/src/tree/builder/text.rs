@@ -17,7 +17,7 @@ impl Builder<'_> {
             && !top.has_html_inside()
         {
             self.insert_text(rest, flags | flag::NUL_SHOWN);
-            self.frameset_ok &= self.is_space(rest);
+            self.frameset_ok &= self.is_blank(rest);
             return;
         }
         while !rest.is_empty() {
@@ -51,7 +51,7 @@ impl Builder<'_> {
         self.reconstruct_formatting();
         self.insert_text(range, flags);
         if self.frameset_ok {
-            self.frameset_ok = self.is_space(range);
+            self.frameset_ok = self.is_blank(range);
         }
     }
 
@@ -117,7 +117,10 @@ impl Builder<'_> {
                     self.mode = Mode::InBody;
                 }
             }
-            _ => self.text_in_frameset(space, rest),
+            _ => {
+                self.text_in_frameset(space, rest);
+                return Flow::Done;
+            }
         }
         if rest.is_empty() { Flow::Done } else { Flow::Again }
     }
@@ -143,6 +146,15 @@ impl Builder<'_> {
 
     fn is_space(&self, range: Range) -> bool {
         self.split_space(range).1.is_empty()
+    }
+
+    /// Whether there is nothing but white space and NUL.
+    fn is_blank(&self, range: Range) -> bool {
+        let mut rest = self.split_space(range).1;
+        while range.of(self.tokenizer.source).as_bytes()[(rest.start - range.start) as usize..].first() == Some(&0) {
+            rest = self.split_space(Range { start: rest.start + 1, end: rest.end }).1;
+        }
+        rest.is_empty()
     }
 
     /// The leading white space, also when written as `&#32;`, and the rest.
@@ -188,7 +200,7 @@ impl Builder<'_> {
         if self.mode != Mode::Initial {
             return;
         }
-        self.quirky = Doctype::read(range.of(self.tokenizer.source)).is_quirky();
+        self.quirky = Doctype::read(self.tokenizer.source, range).is_quirky();
         self.arena.push_child(0, Node::new(Kind::Doctype, Tag::Unknown, range.start, range.end));
         self.mode = Mode::BeforeHtml;
     }

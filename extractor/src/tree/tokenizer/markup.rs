@@ -29,6 +29,9 @@ impl Tokenizer<'_> {
     #[cold]
     pub(super) fn instruction(&mut self, start: usize) -> Option<Token> {
         let rest = &self.bytes[start + 2..];
+        if rest.is_empty() {
+            return None;
+        }
         let name = rest.iter().take_while(|&&b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-')).count();
         let begins = rest.first().is_some_and(|&b| b.is_ascii_alphabetic() || b == b'_');
         let reserved =

@@ -56,6 +56,9 @@ impl Tokenizer<'_> {
             if let Some(end) = self.script_end(start) {
                 return Some(end);
             }
+            if !self.page_goes_on(start) {
+                return None;
+            }
             self.raw_text.endless_comment = true;
         }
         let end = self.end_tag(tag, start);
