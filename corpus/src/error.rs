@@ -1,7 +1,7 @@
 //! What a caller must know when bytes on disk cannot be read or written.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Why a shard, a manifest or a report could not be read or written. Every variant says where.
 #[derive(Debug, thiserror::Error)]
@@ -55,6 +55,26 @@ pub enum Error {
         /// What the library said.
         source: parquet::errors::ParquetError,
     },
+    /// The file is no archive, or none that can be read here.
+    #[error("{}: {what}", path.display())]
+    Archive {
+        /// The file.
+        path: PathBuf,
+        /// What it is instead, and the way out.
+        what: String,
+    },
+    /// Another process is writing page shards to the same folder.
+    #[error("{}: another process is writing here", path.display())]
+    Locked {
+        /// The open shard that is held.
+        path: PathBuf,
+    },
+    /// A setting is out of its range.
+    #[error("{what}")]
+    Setting {
+        /// Which one, and its range.
+        what: String,
+    },
     /// The caller asked to stop; what is finished stays, and the next run goes on from there.
     #[error("stopped before the end")]
     Stopped,
@@ -65,6 +85,12 @@ impl Error {
     pub(crate) fn at(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Error {
         let path = path.into();
         move |source| Error::Io { path, action: "read or write", source }
+    }
+
+    /// The same with a word for what was being done, such as `open`.
+    pub(crate) fn io(path: &Path, action: &'static str) -> impl FnOnce(io::Error) -> Error + use<> {
+        let path = path.to_owned();
+        move |source| Error::Io { path, action, source }
     }
 
     /// Whether the disk, or the quota, has no room left.
@@ -80,3 +106,6 @@ impl Error {
         }
     }
 }
+
+/// A result with this crate's [`Error`].
+pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -9,6 +9,7 @@ mod watch;
 pub mod draft;
 pub mod jsonl;
 pub mod manifest;
+pub mod warc;
 
-pub use error::Error;
+pub use error::{Error, Result};
 pub use watch::Watch;

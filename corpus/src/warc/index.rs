@@ -1,0 +1,233 @@
+//! The CDXJ index beside each shard: one line per page, sorted by address and time, with the place of its record.
+
+use std::fmt::Write as _;
+use std::fs::{self, File};
+use std::io::Write as _;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use jiff::fmt::strtime;
+use serde_json::{Value, json};
+
+use super::digest;
+use super::http::HttpHead;
+use super::record::{Record, RecordType};
+use super::response::Response;
+use crate::error::{Error, Result};
+
+/// What the index says about one page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Entry {
+    pub(super) url: String,
+    pub(super) digest: Option<[u8; 32]>,
+    date: String,
+    media_type: String,
+    status: Option<u16>,
+    offset: u64,
+    length: u64,
+}
+
+impl Entry {
+    pub(super) fn of(response: &Response<'_>, digest: [u8; 32], is_revisit: bool, offset: u64, length: u64) -> Entry {
+        let header = |name: &str| {
+            response.headers.iter().find(|(found, _)| found.eq_ignore_ascii_case(name)).map(|(_, value)| *value)
+        };
+        let status = response.status_line.split_ascii_whitespace().nth(1).and_then(|word| word.parse().ok());
+        Entry {
+            url: response.url.to_owned(),
+            digest: Some(digest),
+            date: digits(response.fetched_at),
+            media_type: media_type(header("Content-Type"), is_revisit),
+            status,
+            offset,
+            length,
+        }
+    }
+
+    /// The entry of a record that was read back; `None` for records that are no pages.
+    pub(super) fn of_record(record: &Record<'_>) -> Option<Entry> {
+        let is_revisit = match record.kind {
+            RecordType::Response => false,
+            RecordType::Revisit => true,
+            _ => return None,
+        };
+        let (head, _) = HttpHead::parse(record.block)?;
+        Some(Entry {
+            url: record.url()?.into_owned(),
+            digest: record.field("WARC-Payload-Digest").and_then(digest::parse_sha256),
+            date: record.date().map(digits).unwrap_or_default(),
+            media_type: media_type(head.header("Content-Type"), is_revisit),
+            status: head.status,
+            offset: record.offset,
+            length: 0,
+        })
+    }
+
+    /// Gives the length by the place where the record's frame or member ends.
+    pub(super) fn set_end(&mut self, end: u64) {
+        self.length = end.saturating_sub(self.offset);
+    }
+
+    fn line(&self, file_name: &str) -> String {
+        let mut line = sort_key(&self.url);
+        let mut fields = serde_json::Map::new();
+        fields.insert("url".into(), json!(self.url));
+        fields.insert("mime".into(), json!(self.media_type));
+        fields.insert("status".into(), json!(self.status.map(|status| status.to_string()).unwrap_or_default()));
+        if let Some(digest) = &self.digest {
+            let mut spelled = Vec::new();
+            digest::spell(digest, &mut spelled);
+            fields.insert("digest".into(), json!(String::from_utf8_lossy(&spelled)));
+        }
+        fields.insert("length".into(), json!(self.length.to_string()));
+        fields.insert("offset".into(), json!(self.offset.to_string()));
+        fields.insert("filename".into(), json!(file_name));
+        writeln!(line, " {} {}", self.date, Value::Object(fields)).expect("writing to a string does not fail");
+        line
+    }
+}
+
+fn media_type(value: Option<&[u8]>, is_revisit: bool) -> String {
+    if is_revisit {
+        return "warc/revisit".to_owned();
+    }
+    let value = value.unwrap_or_default().split(|byte| *byte == b';').next().unwrap_or_default().trim_ascii();
+    if value.is_empty() { "unk".to_owned() } else { String::from_utf8_lossy(value).to_ascii_lowercase() }
+}
+
+fn digits(date: Timestamp) -> String {
+    strtime::format("%Y%m%d%H%M%S", date).unwrap_or_default()
+}
+
+/// The address turned round, `com,example)/path`, so that the pages of a domain stand together.
+fn sort_key(url: &str) -> String {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let (host, path) = rest.find(['/', '?', '#']).map_or((rest, "/"), |at| rest.split_at(at));
+    let host = host.rsplit_once('@').map_or(host, |(_, host)| host).to_ascii_lowercase();
+    let host = host.strip_prefix("www.").unwrap_or(&host);
+    let (host, port) = match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => (name, port),
+        _ => (host, ""),
+    };
+    let mut key = host.split('.').rev().collect::<Vec<_>>().join(",");
+    if !port.is_empty() && port != "80" && port != "443" {
+        key.push(':');
+        key.push_str(port);
+    }
+    key.push(')');
+    if !path.starts_with('/') {
+        key.push('/');
+    }
+    key.extend(path.split('#').next().unwrap_or_default().chars().map(|letter| match letter {
+        letter if letter.is_whitespace() || letter.is_control() => '+',
+        letter => letter.to_ascii_lowercase(),
+    }));
+    key
+}
+
+/// The name of the index of a shard.
+pub(super) fn path_of(shard: &Path) -> PathBuf {
+    let name = shard.file_name().unwrap_or_default().to_string_lossy();
+    let stem = name.strip_suffix(".open").unwrap_or(&name);
+    let stem = stem.split_once(".warc").map_or(stem, |(stem, _)| stem);
+    shard.with_file_name(format!("{stem}.cdxj"))
+}
+
+/// Writes the index of a shard under a temporary name, makes it durable, and gives it its name.
+pub(super) fn write(folder: &Path, shard_name: &str, entries: Vec<Entry>) -> Result<()> {
+    let mut lines: Vec<String> = entries.iter().map(|entry| entry.line(shard_name)).collect();
+    lines.sort_unstable();
+    let path = path_of(&folder.join(shard_name));
+    let temporary = path.with_extension("cdxj.tmp");
+    let mut file = File::create(&temporary).map_err(Error::io(&temporary, "create"))?;
+    file.write_all(lines.concat().as_bytes()).map_err(Error::io(&temporary, "write"))?;
+    file.sync_all().map_err(Error::io(&temporary, "sync"))?;
+    fs::rename(&temporary, &path).map_err(Error::io(&path, "rename to"))
+}
+
+/// Where the record of a URL lies, from the index beside the file; `None` without an index or without the URL in it.
+///
+/// # Errors
+///
+/// If there is an index that cannot be read.
+pub fn find(file: &Path, url: &str) -> Result<Option<u64>> {
+    let Some(lines) = read(file)? else { return Ok(None) };
+    let key = sort_key(url);
+    for line in lines.lines() {
+        if line.split(' ').next() == Some(&key)
+            && let Some(fields) = fields(line)
+            && fields.get("url").and_then(Value::as_str) == Some(url)
+        {
+            return Ok(number(&fields, "offset"));
+        }
+    }
+    Ok(None)
+}
+
+/// Splits a file into at most `count` ranges of about equal size, each beginning at a record, by the index beside it.
+/// Without an index the whole file is one range. [`super::Reader::open_part`] reads one of them.
+///
+/// # Errors
+///
+/// If there is an index that cannot be read.
+pub fn parts(file: &Path, count: usize) -> Result<Vec<Range<u64>>> {
+    let whole = || std::iter::once(0..u64::MAX).collect();
+    let Some(lines) = read(file)? else { return Ok(whole()) };
+    let size = fs::metadata(file).map_err(Error::io(file, "read"))?.len();
+    let offset = |line: &str| number(&fields(line)?, "offset").filter(|offset| *offset < size);
+    let mut offsets: Vec<u64> = lines.lines().filter_map(offset).collect();
+    offsets.sort_unstable();
+    offsets.dedup();
+    let mut starts = vec![0];
+    for part in 1..count as u64 {
+        let wanted = size / count as u64 * part;
+        let at = offsets.partition_point(|offset| *offset < wanted);
+        if let Some(offset) = offsets.get(at).filter(|offset| Some(*offset) > starts.last()) {
+            starts.push(*offset);
+        }
+    }
+    if starts.len() == 1 {
+        return Ok(whole());
+    }
+    let ends = starts.iter().skip(1).copied().chain([u64::MAX]);
+    Ok(starts.iter().copied().zip(ends).map(|(start, end)| start..end).collect())
+}
+
+fn read(file: &Path) -> Result<Option<String>> {
+    let path = path_of(file);
+    match fs::read_to_string(&path) {
+        Ok(lines) => Ok(Some(lines)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Error::io(&path, "read")(error)),
+    }
+}
+
+fn fields(line: &str) -> Option<serde_json::Map<String, Value>> {
+    serde_json::from_str(&line[line.find('{')?..]).ok()
+}
+
+fn number(fields: &serde_json::Map<String, Value>, name: &str) -> Option<u64> {
+    match fields.get(name)? {
+        Value::String(digits) => digits.parse().ok(),
+        value => value.as_u64(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(url: &str, expected: &str) {
+        assert_eq!(sort_key(url), expected);
+    }
+
+    #[test]
+    fn addresses_are_turned_round() {
+        check("http://www.Example.com/Path?q=A", "com,example)/path?q=a");
+        check("https://a.b.example.co.uk:8080", "uk,co,example,b,a:8080)/");
+        check("http://example.com:80?x=1#top", "com,example)/?x=1");
+        check("http://user@example.com/a b", "com,example)/a+b");
+    }
+}

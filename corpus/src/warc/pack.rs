@@ -1,0 +1,67 @@
+//! Packing: one zstd frame or gzip member per record.
+
+use flate2::{Compress, Compression, Crc, FlushCompress, Status};
+use zstd::zstd_safe::{CCtx, CParameter, compress_bound};
+
+use super::writer::Format;
+
+/// Compresses records one by one, reusing its state.
+pub(super) enum Packer {
+    Zstd(Box<CCtx<'static>>),
+    Gzip(Box<Compress>),
+}
+
+impl Packer {
+    /// A packer for a file; the dictionary is digested once.
+    pub(super) fn new(format: Format, level: i32, dictionary: Option<&[u8]>) -> Packer {
+        match format {
+            Format::Zstd => {
+                let mut context = CCtx::create();
+                for parameter in [
+                    CParameter::CompressionLevel(level),
+                    CParameter::ChecksumFlag(true),
+                    CParameter::ContentSizeFlag(true),
+                    CParameter::DictIdFlag(true),
+                ] {
+                    context.set_parameter(parameter).expect("the level was checked when the writer was opened");
+                }
+                if let Some(dictionary) = dictionary {
+                    context.load_dictionary(dictionary).expect("a dictionary that zstd itself has made");
+                }
+                Packer::Zstd(Box::new(context))
+            }
+            Format::Gzip => Packer::Gzip(Box::new(Compress::new(Compression::new(level as u32), false))),
+        }
+    }
+
+    /// Adds the record as one frame or member to `out`.
+    pub(super) fn pack(&mut self, record: &[u8], scratch: &mut Vec<u8>, out: &mut Vec<u8>) {
+        match self {
+            Packer::Zstd(context) => {
+                scratch.clear();
+                scratch.reserve(compress_bound(record.len()));
+                context.compress2(scratch, record).expect("the target is as large as the worst case");
+                out.extend_from_slice(scratch);
+            }
+            Packer::Gzip(compress) => {
+                out.extend_from_slice(&[0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 255]);
+                compress.reset();
+                let mut taken = 0;
+                loop {
+                    out.reserve((record.len() - taken) / 2 + 4096);
+                    let status = compress
+                        .compress_vec(&record[taken..], out, FlushCompress::Finish)
+                        .expect("deflate in order has no error");
+                    taken = compress.total_in() as usize;
+                    if status == Status::StreamEnd {
+                        break;
+                    }
+                }
+                let mut crc = Crc::new();
+                crc.update(record);
+                out.extend_from_slice(&crc.sum().to_le_bytes());
+                out.extend_from_slice(&(record.len() as u32).to_le_bytes());
+            }
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! The bytes of a file or a pipe, in a window that stays until it is consumed.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+
+/// How much is asked of the system at a time.
+const CHUNK: usize = 256 * 1024;
+
+/// Something that gives bytes and may be able to go back.
+enum Input {
+    File(File),
+    Stream(Box<dyn Read + Send>),
+}
+
+/// A window over the input. Bytes that were not consumed can be looked at again, so a frame that turns out to be
+/// damaged can be searched for the next one.
+pub(super) struct Source {
+    input: Input,
+    buffer: Vec<u8>,
+    start: usize,
+    end: usize,
+    /// The place of `buffer[start]` in the input.
+    offset: u64,
+    /// Where reading stops, for a part of a file.
+    limit: u64,
+    done: bool,
+}
+
+impl Source {
+    pub(super) fn file(mut file: File, start: u64, limit: u64) -> io::Result<Source> {
+        if start > 0 {
+            file.seek(SeekFrom::Start(start))?;
+        }
+        Ok(Source { offset: start, limit, ..Source::new(Input::File(file)) })
+    }
+
+    pub(super) fn stream(input: Box<dyn Read + Send>) -> Source {
+        Source::new(Input::Stream(input))
+    }
+
+    fn new(input: Input) -> Source {
+        Source { input, buffer: Vec::new(), start: 0, end: 0, offset: 0, limit: u64::MAX, done: false }
+    }
+
+    /// The place in the input of the first byte that was not consumed.
+    pub(super) fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// What is in the window now.
+    pub(super) fn window(&self) -> &[u8] {
+        &self.buffer[self.start..self.end]
+    }
+
+    /// The window with at least `wanted` bytes, or fewer if the input ends before.
+    pub(super) fn fill(&mut self, wanted: usize) -> io::Result<&[u8]> {
+        while self.end - self.start < wanted && !self.done {
+            self.read_more()?;
+        }
+        Ok(self.window())
+    }
+
+    /// Adds whatever the input gives next; false at its end.
+    pub(super) fn read_more(&mut self) -> io::Result<bool> {
+        if self.done {
+            return Ok(false);
+        }
+        if self.start > 0 && (self.start == self.end || self.buffer.len() - self.end < CHUNK / 2) {
+            self.buffer.copy_within(self.start..self.end, 0);
+            self.end -= self.start;
+            self.start = 0;
+        }
+        if self.buffer.len() - self.end < CHUNK / 2 {
+            let grown = (self.buffer.len() * 2).max(CHUNK);
+            self.buffer.resize(grown, 0);
+        }
+        let read_so_far = self.offset + (self.end - self.start) as u64;
+        let room = (self.buffer.len() - self.end).min(usize::try_from(self.limit - read_so_far).unwrap_or(usize::MAX));
+        let target = &mut self.buffer[self.end..self.end + room];
+        let read = loop {
+            let read = match &mut self.input {
+                Input::File(file) => file.read(target),
+                Input::Stream(stream) => stream.read(target),
+            };
+            match read {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                other => break other?,
+            }
+        };
+        self.end += read;
+        self.done = read == 0;
+        Ok(read > 0)
+    }
+
+    pub(super) fn consume(&mut self, count: usize) {
+        debug_assert!(count <= self.end - self.start);
+        self.start += count;
+        self.offset += count as u64;
+    }
+}

@@ -1,0 +1,6 @@
+//! Page shards, from the outside: what others wrote is read, what we write others read, and damage costs what it must.
+
+#[path = "warc/samples.rs"]
+mod samples;
+#[path = "warc/shards.rs"]
+mod shards;
