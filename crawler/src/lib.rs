@@ -13,6 +13,9 @@ mod links;
 mod order;
 mod outcome;
 mod robots;
+mod scope;
+mod sitemap;
+mod traps;
 
 pub use canonical::{canonicalize, join, parse_seed, resolve};
 pub use domain::{registrable_domain, site};
@@ -25,3 +28,6 @@ pub use links::{AnchorText, FoundLink, LinkScanner, PageLinks, RobotsDirectives,
 pub use order::{Breadth, Class, HostCounts, LeastVisited, Level, ORDER_NAMES, Order, Visit, order_named};
 pub use outcome::Outcome;
 pub use robots::{MAX_ROBOTS_BYTES, Robots};
+pub use scope::{Pattern, Reach, Scope, UnknownReach};
+pub use sitemap::{MAX_SITEMAP_BYTES, MAX_SITEMAP_ENTRIES, Sitemap, SitemapKind, read_sitemap};
+pub use traps::{Trap, trap};

@@ -1,9 +1,9 @@
 //! Links from HTML while it arrives: no tree, no second pass, bounded memory whatever the bytes.
 
-mod attributes;
+pub(crate) mod attributes;
 mod directives;
-mod entities;
-mod scan;
+pub(crate) mod entities;
+pub(crate) mod scan;
 
 pub use directives::RobotsDirectives;
 
