@@ -65,6 +65,7 @@ pub struct Tree<'a> {
     nodes: Vec<Node>,
     attributes: Vec<Span>,
     truncated: bool,
+    rescued: bool,
 }
 
 impl<'a> Tree<'a> {
@@ -79,6 +80,11 @@ impl<'a> Tree<'a> {
     /// Whether a bound was hit, so that this is less than the standard's tree of the page.
     pub fn truncated(&self) -> bool {
         self.truncated
+    }
+
+    /// Whether a `<script>`, `<title>` or the like that nobody closed was kept from swallowing the rest of the page.
+    pub fn rescued(&self) -> bool {
+        self.rescued
     }
 
     /// The page as it was given.

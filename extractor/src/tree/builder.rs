@@ -124,6 +124,7 @@ impl<'a> Builder<'a> {
         Tree {
             source: self.tokenizer.source,
             truncated: self.truncated || self.tokenizer.truncated,
+            rescued: self.tokenizer.rescued,
             attributes: self.tokenizer.attributes,
             nodes: self.arena.finish(),
         }

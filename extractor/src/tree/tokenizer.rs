@@ -84,6 +84,8 @@ pub(super) struct Tokenizer<'a> {
     raw_text: raw_text::Memory,
     /// Whether a bound was hit.
     pub truncated: bool,
+    /// Whether an element of raw text was ended where it was not closed.
+    pub rescued: bool,
 }
 
 impl<'a> Tokenizer<'a> {
@@ -97,6 +99,7 @@ impl<'a> Tokenizer<'a> {
             unknown_names: HashMap::new(),
             raw_text: raw_text::Memory::default(),
             truncated: false,
+            rescued: false,
         }
     }
 

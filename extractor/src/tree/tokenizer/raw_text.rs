@@ -33,7 +33,9 @@ impl Tokenizer<'_> {
                 Range::new(start, end)
             }
             None => {
-                let end = if self.page_goes_on(start) { self.next_known_tag(start) } else { self.bytes.len() };
+                let goes_on = self.page_goes_on(start);
+                self.rescued |= goes_on;
+                let end = if goes_on { self.next_known_tag(start) } else { self.bytes.len() };
                 self.position = end;
                 Range::new(start, end)
             }
@@ -60,6 +62,7 @@ impl Tokenizer<'_> {
                 return None;
             }
             self.raw_text.endless_comment = true;
+            self.rescued = true;
         }
         let end = self.end_tag(tag, start);
         if end.is_none() {
