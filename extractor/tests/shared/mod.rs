@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each test target uses its part")]
 
+pub mod abuse;
+
 use std::path::PathBuf;
 
 use serde_json::Value;
