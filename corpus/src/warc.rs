@@ -47,6 +47,7 @@ mod repair;
 mod response;
 mod source;
 mod stream;
+mod wrapping;
 mod writer;
 
 pub use damage::{Damage, DamagedPlace, Reason};

@@ -106,7 +106,7 @@ fn join_chunks(body: &[u8]) -> Option<(Vec<u8>, bool)> {
 /// Undoes one content encoding and says whether its end was reached; `None` if it is unknown or nothing comes out.
 fn unpack(encoding: &[u8], body: &[u8], max_bytes: usize) -> Option<(Vec<u8>, bool)> {
     let mut out = Vec::new();
-    let limit = max_bytes as u64 + 1;
+    let limit = (max_bytes as u64).saturating_add(1);
     let ended = match encoding.to_ascii_lowercase().as_slice() {
         b"gzip" | b"x-gzip" => flate2::read::MultiGzDecoder::new(body).take(limit).read_to_end(&mut out).is_ok(),
         b"deflate" => {

@@ -13,6 +13,7 @@ use super::digest;
 use super::record::{Found, Head, Record};
 use super::source::Source;
 use super::stream::{Form, Gzip, Pull, Stream, Zstd};
+use super::wrapping::{Lz4, Wacz};
 use crate::error::{Error, Result};
 
 /// How a file is read.
@@ -51,13 +52,15 @@ pub struct Reader {
     taken: usize,
     /// Bytes of its block that the limit cut off and that must be stepped over.
     behind: u64,
+    /// The last record came from a damaged unit and was proven by itself.
+    salvaged: bool,
     /// Between damage and the next good record: what lies there was counted already.
     lost: bool,
     /// The header of an ARC record, spelled as WARC.
     spelled: Vec<u8>,
 }
 
-/// Opens a file: `.warc`, `.warc.gz`, `.warc.zst`, WET, WAT or ARC, told apart by content.
+/// Opens a file: `.warc`, `.warc.gz`, `.warc.zst`, `.warc.lz4`, WET, WAT, ARC or WACZ, told apart by content.
 ///
 /// # Errors
 ///
@@ -91,8 +94,8 @@ impl Reader {
     /// If the file cannot be opened or is no archive.
     pub fn open_part(path: &Path, range: Range<u64>, options: ReaderOptions) -> Result<Reader> {
         let open = || File::open(path).map_err(Error::io(path, "open"));
-        let mut front = Source::file(open()?, 0, u64::MAX).map_err(Error::io(path, "read"))?;
-        let mut form = detect(&mut front, path)?;
+        let front = Source::file(open()?, 0, u64::MAX).map_err(Error::io(path, "read"))?;
+        let (front, mut form) = unwrap(front, path)?;
         if range == (0..u64::MAX) {
             return Ok(Reader::new(path, Stream::new(front, form), options));
         }
@@ -112,14 +115,23 @@ impl Reader {
     /// If the stream cannot be read or is no archive.
     pub fn from_stream(input: Box<dyn Read + Send>, name: &str, options: ReaderOptions) -> Result<Reader> {
         let path = Path::new(name);
-        let mut source = Source::stream(input);
-        let form = detect(&mut source, path)?;
+        let (source, form) = unwrap(Source::stream(input), path)?;
         Ok(Reader::new(path, Stream::new(source, form), options))
     }
 
     fn new(path: &Path, stream: Stream, options: ReaderOptions) -> Reader {
         let path = path.to_owned();
-        Reader { path, stream, options, dialect: None, taken: 0, behind: 0, lost: false, spelled: Vec::new() }
+        Reader {
+            path,
+            stream,
+            options,
+            dialect: None,
+            taken: 0,
+            behind: 0,
+            salvaged: false,
+            lost: false,
+            spelled: Vec::new(),
+        }
     }
 
     /// What was damaged so far.
@@ -127,9 +139,10 @@ impl Reader {
         &self.stream.damage
     }
 
-    /// Where the frame or member of the last record ends in the file.
-    pub(super) fn unit_end(&self) -> u64 {
-        self.stream.source_offset()
+    /// Where the frame or member of the last record ends in the file; `None` if it is damaged and only the record in it
+    /// is whole.
+    pub(super) fn unit_end(&self) -> Option<u64> {
+        (!self.salvaged).then(|| self.stream.source_offset())
     }
 
     pub(super) fn max_block_bytes(&self) -> usize {
@@ -193,6 +206,7 @@ impl Reader {
                 Found::Whole(head) => {
                     if let Some(spot) = self.take(head, offset)? {
                         self.lost = false;
+                        self.salvaged = self.stream.suspect.is_some();
                         self.taken = spot.block.end;
                         self.behind = spot.head.content_bytes - spot.block.len() as u64;
                         return Ok(Some(spot));
@@ -244,7 +258,14 @@ impl Reader {
             }
             _ => None,
         };
-        let good = proof.unwrap_or(ends_well && suspect.is_none_or(|suspect| suspect.torn));
+        let good = match suspect {
+            None => proof.unwrap_or(ends_well),
+            Some(_) if !ends_well => false,
+            // What was cut off is missing, but what is there is right, down to the empty lines behind the block.
+            Some(suspect) if suspect.torn => proof.unwrap_or(suspect.end - self.stream.at() >= end + 4),
+            // No digest stands for the header. That another record follows shows that decoding had not yet gone astray.
+            Some(_) => proof == Some(true) && self.is_followed(end),
+        };
         if good {
             return Ok(Some(spot));
         }
@@ -280,6 +301,12 @@ impl Reader {
                 return Ok(nothing_left);
             }
         }
+    }
+
+    /// True if another record begins behind this one in the same unit.
+    fn is_followed(&self, end: usize) -> bool {
+        let rest = self.stream.bytes()[end..self.limit()].trim_ascii_start();
+        self.dialect.is_some_and(|dialect| matches!(dialect.head(rest), Found::Whole(_)))
     }
 
     /// How many of the buffered bytes can belong to the record at hand: it does not reach into a unit that begins with
@@ -400,28 +427,54 @@ fn find_start(bytes: &[u8], from: usize) -> Option<usize> {
         .find(|at| (*at == 0 || bytes[at - 1] == b'\n') && bytes.get(at + 5).is_none_or(u8::is_ascii_digit))
 }
 
+/// What lies around the records.
+enum Wrapping {
+    None(Form),
+    Lz4,
+    Wacz,
+}
+
 /// Tells by its first bytes how a file is packed.
-fn detect(source: &mut Source, path: &Path) -> Result<Form> {
+fn detect(source: &mut Source, path: &Path) -> Result<Wrapping> {
     const SEARCHED: usize = 64 * 1024;
     let window = source.fill(SEARCHED).map_err(Error::io(path, "read"))?;
-    let gzip = || Form::Gzip(Box::new(Gzip::new()));
-    let zstd = || Form::Zstd(Box::new(Zstd::new()));
-    let refuse = |what: &str| Err(Error::Archive { path: path.to_owned(), what: what.to_owned() });
+    let gzip = || Wrapping::None(Form::Gzip(Box::new(Gzip::new())));
+    let zstd = || Wrapping::None(Form::Zstd(Box::new(Zstd::new())));
+    let plain = || Wrapping::None(Form::Plain);
     let name = path.to_string_lossy();
     let name = name.strip_suffix(".open").unwrap_or(&name);
-    match window {
-        [0x1F, 0x8B, 0x08, ..] => Ok(gzip()),
-        [0x28, 0xB5, 0x2F, 0xFD, ..] => Ok(zstd()),
-        [low, 0x2A, 0x4D, 0x18, ..] if low & 0xF0 == 0x50 => Ok(zstd()),
-        [0x04, 0x22, 0x4D, 0x18, ..] => {
-            refuse("compressed with LZ4, which is not read here: recompress it with gzip or zstd")
-        }
-        [b'P', b'K', 3, 4, ..] => refuse("a WACZ or zip file: unpack it and read the WARC files in `archive/`"),
-        _ if window.starts_with(b"WARC/") || window.starts_with(b"filedesc:") || window.is_empty() => Ok(Form::Plain),
+    Ok(match window {
+        [0x1F, 0x8B, 0x08, ..] => gzip(),
+        [0x28, 0xB5, 0x2F, 0xFD, ..] => zstd(),
+        [low, 0x2A, 0x4D, 0x18, ..] if low & 0xF0 == 0x50 => zstd(),
+        [0x04, 0x22, 0x4D, 0x18, ..] => Wrapping::Lz4,
+        [b'P', b'K', 3, 4, ..] => Wrapping::Wacz,
+        _ if window.starts_with(b"WARC/") || window.starts_with(b"filedesc:") || window.is_empty() => plain(),
         // The first bytes may be the damaged ones.
-        _ if name.ends_with(".gz") => Ok(gzip()),
-        _ if name.ends_with(".zst") => Ok(zstd()),
-        _ if find_start(window, 0).is_some() => Ok(Form::Plain),
-        _ => refuse("neither a WARC nor an ARC file, plain or compressed with gzip or zstd"),
+        _ if name.ends_with(".gz") => gzip(),
+        _ if name.ends_with(".zst") => zstd(),
+        _ if find_start(window, 0).is_some() => plain(),
+        _ => {
+            let what =
+                "neither a WARC nor an ARC file, plain or compressed with gzip, zstd or lz4, nor WACZ".to_owned();
+            return Err(Error::Archive { path: path.to_owned(), what });
+        }
+    })
+}
+
+/// Takes off what lies around the records.
+fn unwrap(mut source: Source, path: &Path) -> Result<(Source, Form)> {
+    let wrapped: Box<dyn Read + Send> = match detect(&mut source, path)? {
+        Wrapping::None(form) => return Ok((source, form)),
+        Wrapping::Lz4 => Box::new(Lz4::new(Box::new(source))),
+        Wrapping::Wacz => Box::new(Wacz::open(path)?),
+    };
+    let mut source = Source::stream(wrapped);
+    match detect(&mut source, path)? {
+        Wrapping::None(form) => Ok((source, form)),
+        Wrapping::Lz4 | Wrapping::Wacz => {
+            let what = "one wrapping inside another: unpack it first".to_owned();
+            Err(Error::Archive { path: path.to_owned(), what })
+        }
     }
 }

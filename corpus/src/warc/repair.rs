@@ -90,7 +90,7 @@ fn repair(folder: &Path, name: &Name, seen: &mut impl FnMut(&Entry, Timestamp)) 
     while let Some(record) = reader.next()? {
         let entry = Entry::of_record(&record);
         let date = record.date();
-        let end = reader.unit_end();
+        let Some(end) = reader.unit_end() else { continue };
         if let Some(mut entry) = entry {
             entry.set_end(end);
             if let Some(date) = date {

@@ -98,3 +98,13 @@ impl Source {
         self.offset += count as u64;
     }
 }
+
+impl Read for Source {
+    fn read(&mut self, target: &mut [u8]) -> io::Result<usize> {
+        let window = self.fill(1)?;
+        let count = window.len().min(target.len());
+        target[..count].copy_from_slice(&window[..count]);
+        self.consume(count);
+        Ok(count)
+    }
+}

@@ -441,9 +441,7 @@ impl Stream {
                 Form::Zstd(_) => {
                     let record = memmem::find(window, &ZSTD_MAGIC);
                     let before = &window[..record.unwrap_or(window.len())];
-                    let copy = memmem::find(before, &COPY_MAGIC[1..])
-                        .filter(|at| *at > 0 && before[at - 1] == COPY_MAGIC[0])
-                        .map(|at| at - 1);
+                    let copy = memmem::find(before, &COPY_MAGIC);
                     copy.or(record)
                 }
             };
@@ -544,6 +542,8 @@ impl Zstd {
     }
 
     pub(super) fn load(&mut self, dictionary: &dictionary::Dictionary) {
+        // A frame that broke off leaves the context in the middle of it, where no dictionary can be taken.
+        self.begin();
         if self.context.load_dictionary(&dictionary.content).is_ok() {
             self.dictionary_id = dictionary.id;
         }
