@@ -107,8 +107,6 @@ pub(super) struct Span {
 #[derive(Debug)]
 pub(super) struct Arena {
     pub nodes: Vec<Node>,
-    /// Whether some node stands before an older one, so that indices are not document order.
-    disordered: bool,
 }
 
 impl Arena {
@@ -116,7 +114,7 @@ impl Arena {
     pub fn for_source(length: usize) -> Arena {
         let mut nodes = Vec::with_capacity(length / 72 + 16);
         nodes.push(Node::new(Kind::Document, Tag::Unknown, 0, 0));
-        Arena { nodes, disordered: false }
+        Arena { nodes }
     }
 
     pub fn node(&self, index: u32) -> &Node {
@@ -134,7 +132,7 @@ impl Arena {
         index
     }
 
-    /// Adds a node as the last child of `parent`, which no younger node may stand after.
+    /// Adds a node as the last child of `parent`.
     #[inline]
     pub fn push_child(&mut self, parent: u32, mut node: Node) -> u32 {
         let index = self.nodes.len() as u32;
@@ -152,14 +150,8 @@ impl Arena {
         index
     }
 
-    /// Says that the next child added may stand before an older node.
-    pub fn disorder(&mut self) {
-        self.disordered = true;
-    }
-
     /// Makes a node that stands nowhere the last child of `parent`.
     pub fn append(&mut self, parent: u32, child: u32) {
-        self.disordered = true;
         let before = self.node(parent).last_child;
         self.node_mut(parent).last_child = child;
         if before == NONE {
@@ -175,7 +167,6 @@ impl Arena {
 
     /// Puts a node that stands nowhere before `sibling`.
     pub fn insert_before(&mut self, sibling: u32, child: u32) {
-        self.disordered = true;
         let Node { parent, previous, .. } = *self.node(sibling);
         let node = self.node_mut(child);
         node.parent = parent;
@@ -191,7 +182,6 @@ impl Arena {
 
     /// Takes a node with all below it out of the tree.
     pub fn detach(&mut self, child: u32) {
-        self.disordered = true;
         let Node { parent, previous, next, .. } = *self.node(child);
         if parent == NONE {
             return;
@@ -214,7 +204,6 @@ impl Arena {
 
     /// Gives the children of `from` to `to`, which has none; answers how many there were.
     pub fn move_children(&mut self, from: u32, to: u32) -> usize {
-        self.disordered = true;
         let Node { first_child_or_end: first, last_child: last, .. } = *self.node(from);
         self.node_mut(from).first_child_or_end = NONE;
         self.node_mut(from).last_child = NONE;
@@ -231,28 +220,53 @@ impl Arena {
     }
 
     /// The nodes in document order, each with the index after its last descendant.
+    ///
+    /// Most pages are built in that order; only those where something was moved are sorted.
     pub fn finish(mut self) -> Vec<Node> {
-        if self.disordered {
+        self.set_ends();
+        if !self.is_in_document_order() {
             self.nodes = self.in_document_order();
-        }
-        for index in (0..self.nodes.len()).rev() {
-            let last = self.nodes[index].last_child;
-            self.nodes[index].first_child_or_end =
-                if last == NONE { index as u32 + 1 } else { self.nodes[last as usize].first_child_or_end };
+            self.set_ends();
         }
         self.nodes
     }
 
+    /// Replaces first children by ends, which are right if the nodes are in document order.
+    fn set_ends(&mut self) {
+        for index in (0..self.nodes.len()).rev() {
+            let last = self.nodes[index].last_child;
+            let end = if last == NONE { index as u32 + 1 } else { self.node(last).first_child_or_end };
+            self.nodes[index].first_child_or_end = end;
+        }
+    }
+
+    /// Whether each node follows its parent or the last descendant of its previous sibling.
+    fn is_in_document_order(&self) -> bool {
+        self.nodes.iter().enumerate().skip(1).all(|(index, node)| {
+            let expected = match node.previous {
+                NONE => node.parent.wrapping_add(1),
+                previous => self.node(previous).first_child_or_end,
+            };
+            expected == index as u32
+        })
+    }
+
     /// A copy in document order, without what is no longer in the tree.
     fn in_document_order(&self) -> Vec<Node> {
+        let mut first_child = vec![NONE; self.nodes.len()];
+        for (index, node) in self.nodes.iter().enumerate() {
+            if node.previous == NONE && node.parent != NONE {
+                first_child[node.parent as usize] = index as u32;
+            }
+        }
         let mut moved_to = vec![NONE; self.nodes.len()];
         let mut order = Vec::with_capacity(self.nodes.len());
         let mut current = 0;
         loop {
             moved_to[current as usize] = order.len() as u32;
             order.push(current);
-            if self.node(current).first_child_or_end != NONE {
-                current = self.node(current).first_child_or_end;
+            if first_child[current as usize] != NONE {
+                current = first_child[current as usize];
                 continue;
             }
             while current != NONE && self.node(current).next == NONE {

@@ -25,6 +25,8 @@ use stack::{MAX_DEPTH, Open, Scope, Stack};
 const MAX_NODES: usize = 4_000_000;
 /// What a copied element costs of the budget; a moved one costs 1.
 const COPY_COST: usize = 16;
+/// No text when it stands first.
+const BYTE_ORDER_MARK: char = '\u{FEFF}';
 /// What every page may spend, however short.
 const FREE_BUDGET: usize = 4096;
 
@@ -84,8 +86,12 @@ pub(super) struct Builder<'a> {
 impl<'a> Builder<'a> {
     pub fn new(source: &'a str) -> Builder<'a> {
         let (source, truncated) = addressable(source);
+        let mut tokenizer = Tokenizer::new(source);
+        if source.starts_with(BYTE_ORDER_MARK) {
+            tokenizer.position = BYTE_ORDER_MARK.len_utf8();
+        }
         Builder {
-            tokenizer: Tokenizer::new(source),
+            tokenizer,
             arena: Arena::for_source(source.len()),
             stack: Stack::new(),
             formatting: Formatting::default(),

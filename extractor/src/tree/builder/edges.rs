@@ -21,15 +21,6 @@ impl Builder<'_> {
         self.mode = Mode::InBody;
     }
 
-    /// Something follows after the body was closed: it goes into the body, perhaps before older comments.
-    pub(super) fn back_into_body(&mut self) {
-        let html = self.stack.get(0).map_or(0, |open| open.node);
-        let body = self.stack.get(1).map_or(0, |open| open.node);
-        if self.arena.node(html).last_child != body || self.arena.node(0).last_child != html {
-            self.arena.disorder();
-        }
-    }
-
     pub(super) fn start_before_head(&mut self, token: &TagToken) -> Flow {
         match (self.mode, token.tag) {
             (Mode::Initial, _) => {
@@ -195,9 +186,6 @@ impl Builder<'_> {
     fn insert_late_into_head(&mut self, token: &TagToken) {
         let head = self.head;
         let html = self.stack.get(0).map_or(0, |open| open.node);
-        if head == NONE || self.arena.node(html).last_child != head {
-            self.arena.disorder();
-        }
         let index = self.stack.len();
         self.stack.push(super::Open::html(if head == NONE { html } else { head }, Tag::Head, Tag::Head as u16));
         self.insert_into_head(token);
@@ -250,7 +238,6 @@ impl Builder<'_> {
             self.start_in_body(token);
             return Flow::Done;
         }
-        self.back_into_body();
         self.mode = Mode::InBody;
         Flow::Again
     }
@@ -260,7 +247,6 @@ impl Builder<'_> {
             self.mode = Mode::AfterAfterBody;
             return Flow::Done;
         }
-        self.back_into_body();
         self.mode = Mode::InBody;
         Flow::Again
     }

@@ -8,10 +8,7 @@ impl Builder<'_> {
     pub(super) fn start_in_frameset(&mut self, token: &TagToken) -> Flow {
         match (token.tag, self.mode) {
             (Tag::Html, _) => self.start_in_body(token),
-            (Tag::Noframes, _) => {
-                self.back_into_body();
-                self.insert_raw(token);
-            }
+            (Tag::Noframes, _) => self.insert_raw(token),
             (Tag::Frameset, Mode::InFrameset) => {
                 self.insert_open(token);
             }

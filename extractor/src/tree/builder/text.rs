@@ -1,6 +1,6 @@
 //! Text, comments and doctypes in every mode.
 
-use super::{Builder, Flow, Mode};
+use super::{Builder, Flow, Mode, Open};
 use crate::tree::arena::{Kind, Node, flag};
 use crate::tree::doctype::Doctype;
 use crate::tree::entities::{self, References};
@@ -109,7 +109,6 @@ impl Builder<'_> {
                 }
             }
             Mode::AfterBody | Mode::AfterAfterBody => {
-                self.back_into_body();
                 if !space.is_empty() {
                     self.text_in_body(space, 0);
                 }
@@ -183,6 +182,9 @@ impl Builder<'_> {
     pub(super) fn comment(&mut self, kind: Kind, range: Range) {
         let node = Node::new(kind, Tag::Unknown, range.start, range.end);
         match self.mode {
+            _ if self.stack.top().is_some_and(Open::is_foreign) => {
+                self.insert(node);
+            }
             Mode::Initial | Mode::BeforeHtml | Mode::AfterAfterBody | Mode::AfterAfterFrameset => {
                 self.arena.push_child(0, node);
             }
