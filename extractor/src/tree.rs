@@ -29,6 +29,8 @@ mod doctype;
 mod entities;
 mod entity_table;
 mod tag;
+#[cfg(test)]
+mod tests;
 mod tokenizer;
 mod walk;
 

@@ -212,6 +212,24 @@ impl Tag {
         Tag::of_key(key(name.as_bytes()))
     }
 
+    /// The tag of a name of up to [`LONGEST`] bytes in letters of any case, which `source` begins with.
+    #[inline]
+    pub(super) fn of_name(source: &[u8], length: usize) -> Tag {
+        let Some(name) = source.first_chunk::<LONGEST>() else {
+            let mut name = [0; LONGEST];
+            name[..length].copy_from_slice(&source[..length]);
+            return Tag::of_key(lower_case(u128::from_le_bytes(name)));
+        };
+        if length <= 8 {
+            let (low, _) = name.split_at(8);
+            let low = u64::from_le_bytes(low.try_into().expect("eight bytes"));
+            let kept = u64::MAX.checked_shr(64 - 8 * length as u32).unwrap_or(0);
+            return Tag::of_key(u128::from(lower_case_short(low & kept)));
+        }
+        let kept = u128::MAX >> (128 - 8 * length as u32);
+        Tag::of_key(lower_case(u128::from_le_bytes(*name) & kept))
+    }
+
     /// Whether a browser starts this element on a new line unless told otherwise.
     pub fn is_block(self) -> bool {
         self.is(BLOCK)
@@ -274,6 +292,23 @@ const fn key(name: &[u8]) -> u128 {
     key
 }
 
+/// Eight letters at once: capital ones become small ones, all else stays.
+#[inline]
+fn lower_case_short(name: u64) -> u64 {
+    const EACH: u64 = 0x0101_0101_0101_0101;
+    const HIGH: u64 = 0x80 * EACH;
+    let low_bits = name & !HIGH;
+    // The high bit of a byte says: at least `A`; beyond `Z`.
+    let from_a = low_bits + (0x80 - b'A' as u64) * EACH;
+    let beyond_z = low_bits + (0x80 - b'Z' as u64 - 1) * EACH;
+    let capital = (from_a & !beyond_z) & !name & HIGH;
+    name | (capital >> 2)
+}
+
+fn lower_case(name: u128) -> u128 {
+    u128::from(lower_case_short(name as u64)) | u128::from(lower_case_short((name >> 64) as u64)) << 64
+}
+
 const fn hash(key: u128) -> usize {
     let folded = (key as u64) ^ ((key >> 64) as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     (folded.wrapping_mul(0xD6E8_FEB8_6659_FD93) >> (64 - SLOT_BITS)) as usize
@@ -313,6 +348,13 @@ mod tests {
             assert_eq!(Tag::of(name), *tag);
             assert_eq!(tag.name(), *name);
         }
+        for (name, tag) in NAMES.iter().zip(TAGS).take(Tag::COUNT - 1) {
+            let source = format!("{} class=some>", name.to_ascii_uppercase());
+            assert_eq!(Tag::of_name(source.as_bytes(), name.len()), *tag);
+            assert_eq!(Tag::of_name(&source.as_bytes()[..name.len()], name.len()), *tag);
+        }
+        assert_eq!(Tag::of_name(b"h\x11>", 2), Tag::Unknown);
+        assert_eq!(Tag::of_name(b"[{@`\xC1", 5), Tag::Unknown);
         for name in ["", "x", "divs", "my-element", "annotation-xmlx", "a-name-of-more-than-sixteen-letters"] {
             assert_eq!(Tag::of(name), Tag::Unknown, "{name}");
         }

@@ -183,19 +183,11 @@ impl<'a> Tokenizer<'a> {
     /// The name at `start` and the byte after it; nothing when the page ends first.
     #[inline]
     fn tag_name(&mut self, start: usize) -> Option<(Tag, NameId, usize)> {
-        let mut key = 0u128;
-        for (length, &byte) in self.bytes[start..].iter().enumerate() {
-            if ends_tag_name(byte) {
-                let end = start + length;
-                let tag = if length <= LONGEST { Tag::of_key(key) } else { Tag::Unknown };
-                let name = if tag == Tag::Unknown { self.unknown_name(start, end) } else { tag as NameId };
-                return Some((tag, name, end));
-            }
-            if length < LONGEST {
-                key |= (byte.to_ascii_lowercase() as u128) << (8 * length);
-            }
-        }
-        None
+        let rest = &self.bytes[start..];
+        let length = rest.iter().position(|&byte| class_of(byte) & TAG_NAME_END != 0)?;
+        let tag = if length <= LONGEST { Tag::of_name(rest, length) } else { Tag::Unknown };
+        let name = if tag == Tag::Unknown { self.unknown_name(start, start + length) } else { tag as NameId };
+        Some((tag, name, start + length))
     }
 
     #[cold]
@@ -230,7 +222,7 @@ impl<'a> Tokenizer<'a> {
         let bytes = self.bytes;
         // A `=` in front belongs to the name.
         let mut at = name_start + 1;
-        while !ends_attribute_name(*bytes.get(at)?) {
+        while class_of(*bytes.get(at)?) & ATTRIBUTE_NAME_END == 0 {
             at += 1;
         }
         let name_end = at;
@@ -254,7 +246,7 @@ impl<'a> Tokenizer<'a> {
             b'>' => (at, at, at),
             _ => {
                 let start = at;
-                while !matches!(*bytes.get(at)?, b'\t' | b'\n' | b'\x0C' | b'\r' | b' ' | b'>') {
+                while class_of(*bytes.get(at)?) & VALUE_END == 0 {
                     at += 1;
                 }
                 (start, at, at)
@@ -299,12 +291,31 @@ pub(super) fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\n' | b'\t' | b'\r' | b'\x0C')
 }
 
-#[inline]
 fn ends_tag_name(byte: u8) -> bool {
-    matches!(byte, b'>' | b'/') || is_space(byte)
+    class_of(byte) & TAG_NAME_END != 0
 }
 
+const TAG_NAME_END: u8 = 1;
+const ATTRIBUTE_NAME_END: u8 = 1 << 1;
+/// The end of a value without quotes.
+const VALUE_END: u8 = 1 << 2;
+
 #[inline]
-fn ends_attribute_name(byte: u8) -> bool {
-    matches!(byte, b'=' | b'>' | b'/') || is_space(byte)
+fn class_of(byte: u8) -> u8 {
+    CLASSES[usize::from(byte)]
 }
+
+static CLASSES: [u8; 256] = {
+    let mut classes = [0; 256];
+    let ends = b" \n\t\r\x0C>/=";
+    let mut i = 0;
+    while i < ends.len() {
+        classes[ends[i] as usize] = match ends[i] {
+            b'/' => TAG_NAME_END | ATTRIBUTE_NAME_END,
+            b'=' => ATTRIBUTE_NAME_END,
+            _ => TAG_NAME_END | ATTRIBUTE_NAME_END | VALUE_END,
+        };
+        i += 1;
+    }
+    classes
+};
