@@ -47,6 +47,8 @@ pub(super) mod flag {
     pub const SVG: u8 = 1 << 3;
     /// The element is in math.
     pub const MATHML: u8 = 1 << 4;
+    /// Some attribute may hide the element.
+    pub const MAY_HIDE: u8 = 1 << 5;
 }
 
 /// One node in 32 bytes.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::arena::{Kind, Span};
+use super::arena::{Kind, Span, flag};
 use super::entities::{self, Nul, Reading, References};
 use super::tokenizer::lower_case;
 use super::{NodeId, Tree};
@@ -38,7 +38,12 @@ impl<'a> Tree<'a> {
 
     /// Whether this element itself is hidden from readers: `hidden`, `aria-hidden="true"`, or a style with
     /// `display: none` or `visibility: hidden`. What stands inside a hidden element is hidden with it.
+    #[inline]
     pub fn hidden(&self, node: NodeId) -> bool {
+        self.node(node).flags & flag::MAY_HIDE != 0 && self.is_hidden(node)
+    }
+
+    fn is_hidden(&self, node: NodeId) -> bool {
         self.spans(node).iter().any(|span| {
             let name = self.raw(span.name_start, span.name_end);
             match name.len() {
@@ -143,6 +148,7 @@ mod tests {
             ("style='display:block'", false),
             ("style='/*display:none*/'", false),
             ("class=hidden", false),
+            ("STYLE=display:none", true),
         ] {
             let page = format!("<div {attributes}>x</div>");
             let tree = Tree::parse(&page);

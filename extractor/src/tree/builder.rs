@@ -254,6 +254,7 @@ impl<'a> Builder<'a> {
         self.tokenizer.keep_attributes();
         let mut node = Node::new(Kind::Element, token.tag, token.start, token.first_attribute);
         node.n_attributes = token.n_attributes;
+        node.flags = if token.may_hide { flag::MAY_HIDE } else { 0 };
         node
     }
 
@@ -262,7 +263,7 @@ impl<'a> Builder<'a> {
     fn insert_open(&mut self, token: &TagToken) -> u32 {
         self.make_room();
         let mut node = self.element(token);
-        node.flags = flag::OPEN;
+        node.flags |= flag::OPEN;
         let index = self.insert(node);
         self.stack.push(Open::html(index, token.tag, token.name));
         index

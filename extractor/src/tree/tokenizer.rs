@@ -61,6 +61,8 @@ pub(super) struct TagToken {
     pub name: NameId,
     pub n_attributes: u8,
     pub self_closing: bool,
+    /// Whether an attribute looks like one of those that hide an element.
+    pub may_hide: bool,
     /// The byte of its `<`.
     pub start: u32,
     pub first_attribute: u32,
@@ -80,6 +82,7 @@ pub(super) struct Tokenizer<'a> {
     /// The attributes of all elements; those of the last tag are dropped unless [`Tokenizer::keep_attributes`].
     pub attributes: Vec<Span>,
     n_kept_attributes: usize,
+    may_hide: bool,
     unknown_names: HashMap<Cow<'a, str>, NameId>,
     raw_text: raw_text::Memory,
     /// Whether a bound was hit.
@@ -96,6 +99,7 @@ impl<'a> Tokenizer<'a> {
             position: 0,
             attributes: Vec::with_capacity(source.len() / 160 + 16),
             n_kept_attributes: 0,
+            may_hide: false,
             unknown_names: HashMap::new(),
             raw_text: raw_text::Memory::default(),
             truncated: false,
@@ -166,6 +170,7 @@ impl<'a> Tokenizer<'a> {
     fn tag(&mut self, start: usize, name_start: usize) -> Option<TagToken> {
         let (tag, name, name_end) = self.tag_name(name_start)?;
         self.attributes.truncate(self.n_kept_attributes);
+        self.may_hide = false;
         let first_attribute = self.attributes.len();
         let (end, self_closing) =
             if self.bytes[name_end] == b'>' { (name_end + 1, false) } else { self.read_attributes(name_end)? };
@@ -175,6 +180,7 @@ impl<'a> Tokenizer<'a> {
             name,
             n_attributes: (self.attributes.len() - first_attribute) as u8,
             self_closing,
+            may_hide: self.may_hide,
             start: start as u32,
             first_attribute: first_attribute as u32,
         })
@@ -262,6 +268,10 @@ impl<'a> Tokenizer<'a> {
         if n_of_tag >= MAX_ATTRIBUTES_PER_TAG || self.attributes.len() >= MAX_ATTRIBUTES {
             self.truncated = true;
             return;
+        }
+        // `style`, `hidden` and `aria-hidden`; a few others pass, and are looked at closely later.
+        if matches!(name_end - name_start, 5 | 6 | 11) {
+            self.may_hide |= matches!(self.bytes[name_start] | 0x20, b's' | b'h' | b'a');
         }
         self.attributes.push(Span {
             name_start: name_start as u32,

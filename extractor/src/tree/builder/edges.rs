@@ -1,7 +1,7 @@
 //! Before, in and after the head; after the body; templates; the end of the page.
 
 use super::{Builder, Flow, Mode, Scope};
-use crate::tree::arena::{NONE, Span};
+use crate::tree::arena::{NONE, Span, flag};
 use crate::tree::tag::{Tag, class};
 use crate::tree::tokenizer::{MAX_ATTRIBUTES_PER_TAG, TagToken};
 
@@ -276,6 +276,7 @@ impl Builder<'_> {
         let node = self.arena.node_mut(element);
         node.end = first;
         node.n_attributes = together.len() as u8;
+        node.flags |= if token.may_hide { flag::MAY_HIDE } else { 0 };
     }
 
     /// Opens what every page has, also an empty one.

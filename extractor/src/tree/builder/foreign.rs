@@ -61,7 +61,7 @@ impl Builder<'_> {
             self.make_room();
         }
         let mut node = self.element(token);
-        node.flags = if namespace == Namespace::Svg { flag::SVG } else { flag::MATHML };
+        node.flags |= if namespace == Namespace::Svg { flag::SVG } else { flag::MATHML };
         if !token.self_closing {
             node.flags |= flag::OPEN;
         }
