@@ -10,7 +10,7 @@ use bytes::Bytes;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use hyper::HeaderMap;
-use hyper::header::{IF_MODIFIED_SINCE, IF_NONE_MATCH};
+use hyper::header::{ACCEPT_ENCODING, IF_MODIFIED_SINCE, IF_NONE_MATCH};
 
 use crate::config::{PageStyle, Robots};
 use crate::date::http_date;
@@ -82,8 +82,14 @@ pub(crate) struct Answers {
 
 #[derive(Default)]
 struct Cache {
-    pages: HashMap<(usize, usize, u64), Bytes>,
+    pages: HashMap<(usize, usize, u64, Packing), Bytes>,
     bytes: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Packing {
+    Plain,
+    Gzip,
 }
 
 /// What a request asks for.
@@ -196,14 +202,14 @@ impl Answers {
         let mut answer = if known {
             Answer { status: 304, headers: Vec::new(), body: Body::Parts(Vec::new()) }
         } else {
-            self.fresh_page(site, host, number, version)
+            self.fresh_page(site, host, number, version, packing(site, question))
         };
         answer.headers.extend(etag.map(|etag| ("etag", etag)));
         answer.headers.extend(last_modified.map(|date| ("last-modified", date)));
         answer.with("x-truth", truth_header(site, host, number, version))
     }
 
-    fn fresh_page(&self, site: &Site, host: usize, number: usize, version: u64) -> Answer {
+    fn fresh_page(&self, site: &Site, host: usize, number: usize, version: u64, packing: Packing) -> Answer {
         let role = site.hosts[host].role;
         let nonce = self.n_answers.fetch_add(1, Ordering::Relaxed);
         let charset = match site.hosts[host].charset {
@@ -216,9 +222,12 @@ impl Answers {
             PageStyle::Realistic if role == Role::Session => {
                 Body::Parts(vec![render::page(site, host, number, version, nonce)])
             }
-            PageStyle::Realistic => Body::Parts(vec![self.cached(site, host, number, version)]),
+            PageStyle::Realistic => Body::Parts(vec![self.cached(site, host, number, version, packing)]),
         };
-        let headers = vec![("content-type", format!("text/html{charset}"))];
+        let mut headers = vec![("content-type", format!("text/html{charset}"))];
+        if packing == Packing::Gzip && site.config.pages == PageStyle::Realistic && role != Role::Session {
+            headers.push(("content-encoding", "gzip".to_owned()));
+        }
         match body {
             Body::Parts(parts) if role == Role::Dying && self.n_dying.fetch_add(1, Ordering::Relaxed) % 2 == 1 => {
                 let whole: usize = parts.iter().map(Bytes::len).sum();
@@ -229,18 +238,27 @@ impl Answers {
         }
     }
 
-    fn cached(&self, site: &Site, host: usize, number: usize, version: u64) -> Bytes {
-        let key = (host, number, version);
+    fn cached(&self, site: &Site, host: usize, number: usize, version: u64, packing: Packing) -> Bytes {
+        let key = (host, number, version, packing);
         if let Some(page) = self.cache.read().expect("no holder panics").pages.get(&key) {
             return page.clone();
         }
-        let page = render::page(site, host, number, version, 0);
+        let page = match packing {
+            Packing::Plain => render::page(site, host, number, version, 0),
+            Packing::Gzip => Bytes::from(gzip(&self.cached(site, host, number, version, Packing::Plain))),
+        };
         let mut cache = self.cache.write().expect("no holder panics");
         if cache.bytes + page.len() <= CACHE_BYTES && cache.pages.insert(key, page.clone()).is_none() {
             cache.bytes += page.len();
         }
         page
     }
+}
+
+fn packing(site: &Site, question: &Question) -> Packing {
+    let accepted = question.headers.get(ACCEPT_ENCODING).and_then(|value| value.to_str().ok());
+    let gzip = site.config.gzip && accepted.is_some_and(|value| value.split(',').any(|name| name.trim() == "gzip"));
+    if gzip { Packing::Gzip } else { Packing::Plain }
 }
 
 /// What the crawler must not read and a scorer may.

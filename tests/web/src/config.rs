@@ -19,6 +19,8 @@ pub struct WebConfig {
     pub addresses: Addresses,
     /// The port to listen on; 0 takes a free one.
     pub port: u16,
+    /// Realistic pages are compressed for clients that accept gzip, as on most of the web.
+    pub gzip: bool,
     /// Threads that serve.
     pub threads: usize,
     /// How long every answer waits, at the median; single waits spread around it (log-normal).
@@ -56,6 +58,7 @@ impl Default for WebConfig {
             pages: PageStyle::Realistic,
             addresses: Addresses::Names,
             port: 0,
+            gzip: false,
             threads: 2,
             latency: Duration::ZERO,
             robots: Robots::Open,

@@ -177,6 +177,19 @@ fn every_host_can_have_an_address_of_its_own() {
 }
 
 #[test]
+fn pages_are_compressed_for_those_who_accept_it() {
+    let web = Web::start(WebConfig { gzip: true, ..WebConfig::default() }).expect("it starts");
+    let url = &web.seeds()[0];
+    let plain = get(&web, url);
+    let packed = get_with(&web, url, "Accept-Encoding: br, gzip\r\n");
+    assert_eq!((plain.header("content-encoding"), packed.header("content-encoding")), (None, Some("gzip")));
+    let mut unpacked = Vec::new();
+    GzDecoder::new(&packed.body[..]).read_to_end(&mut unpacked).expect("it is gzip");
+    assert_eq!(unpacked, plain.body);
+    assert!(packed.body.len() * 2 < plain.body.len());
+}
+
+#[test]
 fn planted_duplicates_are_what_the_truth_says() {
     let config = WebConfig {
         hosts: 4,

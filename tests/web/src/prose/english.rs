@@ -6,7 +6,7 @@ pub(super) const VOCABULARY: Vocabulary = Vocabulary {
     topics: &[
         Topic {
             subject: "the river restoration",
-            terms: &["river", "flood plain", "fish ladder", "water level", "reed banks"],
+            terms: &["river", "flood plain", "fish ladder", "water level", "reed bank"],
         },
         Topic {
             subject: "the night train",
@@ -14,20 +14,20 @@ pub(super) const VOCABULARY: Vocabulary = Vocabulary {
         },
         Topic {
             subject: "the public library",
-            terms: &["library", "reading room", "catalogue", "borrowers", "shelves"],
+            terms: &["library", "reading room", "catalogue", "lending desk", "book tower"],
         },
         Topic {
             subject: "the solar park",
-            terms: &["solar panels", "grid connection", "inverters", "power station", "battery"],
+            terms: &["solar field", "grid connection", "inverter", "power station", "battery"],
         },
-        Topic { subject: "the vaccine trial", terms: &["vaccine", "volunteers", "trial", "antibodies", "clinic"] },
-        Topic { subject: "the harvest", terms: &["harvest", "wheat", "growers", "irrigation", "grain store"] },
-        Topic { subject: "the harbour bridge", terms: &["bridge", "steel cables", "traffic", "toll", "engineers"] },
+        Topic { subject: "the vaccine trial", terms: &["vaccine", "test group", "trial", "antibody test", "clinic"] },
+        Topic { subject: "the harvest", terms: &["harvest", "wheat", "growers' union", "irrigation", "grain store"] },
+        Topic { subject: "the harbour bridge", terms: &["bridge", "steel cable", "traffic", "toll", "survey team"] },
         Topic { subject: "the women's league", terms: &["league", "goalkeeper", "season", "coach", "stadium"] },
-        Topic { subject: "the old market hall", terms: &["market", "stalls", "roof", "traders", "renovation"] },
-        Topic { subject: "the comet mission", terms: &["probe", "comet", "antenna", "orbit", "dust samples"] },
-        Topic { subject: "the school kitchen", terms: &["kitchen", "pupils", "menu", "vegetables", "cooks"] },
-        Topic { subject: "the tram network", terms: &["tram", "stops", "rails", "passengers", "depot"] },
+        Topic { subject: "the old market hall", terms: &["market", "row of stalls", "roof", "traders' office", "renovation"] },
+        Topic { subject: "the comet mission", terms: &["probe", "comet", "antenna", "orbit", "dust sample"] },
+        Topic { subject: "the school kitchen", terms: &["kitchen", "dining room", "menu", "vegetable garden", "cooking course"] },
+        Topic { subject: "the tram network", terms: &["tram", "tram stop", "rail bed", "passenger hall", "depot"] },
     ],
     people: &[
         "Ruth Calder",

@@ -92,7 +92,7 @@ pub(super) const VOCABULARY: Vocabulary = Vocabulary {
     ],
     leads: &[
         "{org} aprovou na terça-feira {subject} em {place}, decisão que atinge {n} pessoas e vai custar {m} milhões de reais.",
-        "Depois de {m} anos de conversa, {org} aceitou pagar por {subject} em {place}.",
+        "Depois de {m} anos de conversa, {org} aceitou financiar {subject} em {place}.",
         "{subject} em {place} vai sair do papel, informou {org}, embora {pct}% dos entrevistados tenham dúvidas sobre o {term}.",
         "{person} apresentou com {org} um plano que põe {subject} no centro de {place} até {year}.",
     ],
@@ -104,10 +104,10 @@ pub(super) const VOCABULARY: Vocabulary = Vocabulary {
     effects: &[
         "Para {place}, a decisão significa que {n} pessoas terão um {term} melhor e que {m} empregos ficam na cidade.",
         "Com {subject}, o {term} deve atender {pct}% mais visitantes do que hoje.",
-        "O primeiro efeito de {subject} será sentido pelos vizinhos do {term}, que perdem vagas de carro mas ganham noites tranquilas.",
+        "Quem primeiro vai sentir {subject} são os vizinhos do {term}, que perdem vagas de carro mas ganham noites tranquilas.",
     ],
     plans: &[
-        "As obras ligadas a {subject} começam no outono e devem terminar em {year}, disse {person}.",
+        "As obras para {subject} começam no outono e devem terminar em {year}, disse {person}.",
         "Até {year}, {org} quer que {subject} se pague com o {term}.",
         "O relatório final sobre {subject} sai em {year}, e então {place} decidirá sobre o {term}.",
     ],
@@ -172,7 +172,7 @@ pub(super) const VOCABULARY: Vocabulary = Vocabulary {
     answers: &[
         "Tivemos o mesmo problema com o {term} e uma carta resolveu em {any} dias.",
         "Eu não mexeria no {term} antes de ter tudo por escrito.",
-        "Procure por {person}, que entende mesmo de {subject}.",
+        "Procure por {person}, que entende mesmo do assunto.",
         "Isso já não vale, o {term} foi trocado no verão.",
         "Obrigado, isso explica por que o {term} estava fechado quando passei.",
         "No meu caso foram {any} telefonemas.",
