@@ -114,6 +114,10 @@ impl<'a> Tokenizer<'a> {
             let start = self.position;
             let mut at = start;
             let markup = loop {
+                // One tag right after another is the most common case by far.
+                if self.bytes.get(at) == Some(&b'<') && self.opens_markup(at) {
+                    break at;
+                }
                 match memchr::memchr(b'<', &self.bytes[at..]) {
                     None => break self.bytes.len(),
                     Some(distance) if self.opens_markup(at + distance) => break at + distance,
@@ -227,11 +231,10 @@ impl<'a> Tokenizer<'a> {
     fn read_attribute(&mut self, name_start: usize) -> Option<usize> {
         let bytes = self.bytes;
         // A `=` in front belongs to the name.
-        let mut at = name_start + 1;
-        while class_of(*bytes.get(at)?) & ATTRIBUTE_NAME_END == 0 {
-            at += 1;
-        }
-        let name_end = at;
+        let after_first = name_start + 1;
+        let is_name_end = |&byte: &u8| class_of(byte) & ATTRIBUTE_NAME_END != 0;
+        let name_end = after_first + bytes.get(after_first..)?.iter().position(is_name_end)?;
+        let mut at = name_end;
         while is_space(*bytes.get(at)?) {
             at += 1;
         }
@@ -251,11 +254,8 @@ impl<'a> Tokenizer<'a> {
             }
             b'>' => (at, at, at),
             _ => {
-                let start = at;
-                while class_of(*bytes.get(at)?) & VALUE_END == 0 {
-                    at += 1;
-                }
-                (start, at, at)
+                let end = at + bytes[at..].iter().position(|&byte| class_of(byte) & VALUE_END != 0)?;
+                (at, end, end)
             }
         };
         self.push_attribute(name_start, name_end, value_start, value_end);
