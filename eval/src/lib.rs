@@ -5,6 +5,7 @@ pub mod data;
 mod error;
 pub mod gold;
 pub mod peer;
+pub mod rouge;
 pub mod score;
 pub mod train;
 

@@ -6,11 +6,22 @@
 pub mod charset;
 mod document;
 mod language;
+
+mod rank;
 mod sentence;
+mod stopwords;
+mod summary;
 pub mod tree;
+mod walk;
 mod words;
 
 pub use document::{Comments, Counts, Document, Link, Options, PageType, SummarySentence};
 pub use language::Language;
+pub use rank::{Analysis, Budget, Method, Picks, Ranking};
 pub use sentence::{Sentences, split_sentences};
+pub use stopwords::StopWords;
+pub use summary::{
+    ExplainedSentence, ExplainedWord, Explanation, SummaryOptions, explain, sentences_of, summarize, summarize_analysis,
+};
+pub use walk::{PageWalk, walk_page};
 pub use words::{count_words, for_each_word, seed_words, words};

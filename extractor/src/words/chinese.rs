@@ -105,7 +105,35 @@ pub fn seed_words<'t>(text: &'t str, mut take: impl FnMut(&'t str)) {
             end += 1;
         }
         let (head, tail) = rest.split_at(end);
-        JIEBA.cut(head, true).into_iter().for_each(|token| take(token.word));
+        JIEBA.cut(head, true).into_iter().for_each(|token| take_as_python(token.word, &mut take));
+        rest = tail;
+    }
+}
+
+/// Python's jieba cuts unknown words such as `ptt.cc` or `k-means` into runs of letters and digits, each with its
+/// decimals and a percent sign, and what stands between them; jieba-rs leaves them whole. This is the only difference
+/// between the two on the seed's pages.
+fn take_as_python<'t>(word: &'t str, take: &mut impl FnMut(&'t str)) {
+    let joined = word.len() > 1
+        && word.is_ascii()
+        && word.bytes().any(|byte| matches!(byte, b'.' | b'-' | b'_' | b'+' | b'#' | b'&' | b'%'));
+    if !joined || JIEBA.has_word(word) {
+        return take(word);
+    }
+    let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
+    let mut rest = word;
+    while !rest.is_empty() {
+        let mut end = rest.bytes().take_while(u8::is_ascii_alphanumeric).count();
+        if end == 0 {
+            end = rest.bytes().take_while(|byte| !byte.is_ascii_alphanumeric()).count();
+        } else {
+            if let Some(decimals) = rest[end..].strip_prefix('.').map(digits).filter(|n| *n > 0) {
+                end += 1 + decimals;
+            }
+            end += usize::from(rest[end..].starts_with('%'));
+        }
+        let (head, tail) = rest.split_at(end);
+        take(head);
         rest = tail;
     }
 }
@@ -138,6 +166,18 @@ mod tests {
         let mut joined = String::new();
         segment(&run, &mut |word| joined.push_str(word));
         assert_eq!(joined, run);
+    }
+
+    #[test]
+    fn unknown_words_with_joints_are_cut_as_python_does() {
+        let words = |text| {
+            let mut words = Vec::new();
+            seed_words(text, |word| words.push(word));
+            words
+        };
+        assert_eq!(words("36.236.15.247"), ["36.236", ".", "15.247"]);
+        assert_eq!(words("M.1654.A"), ["M.1654", ".", "A"]);
+        assert_eq!(words("k-means 12.5% HI_BYE_"), ["k", "-", "means", " ", "12.5%", " ", "HI", "_", "BYE", "_"]);
     }
 
     #[test]

@@ -1,0 +1,208 @@
+//! [`Analysis`]: the sentences of a text as numbered words, which every ranking reads.
+
+use std::hash::BuildHasher;
+
+use hashbrown::{DefaultHashBuilder, HashTable};
+
+use crate::language::Language;
+use crate::stopwords::StopWords;
+use crate::words::{chinese, for_each_word, seed_words};
+
+/// The sentences of a text, their words as numbers from 0, and what is known about each word.
+#[derive(Debug)]
+pub struct Analysis<'t> {
+    sentences: Vec<&'t str>,
+    tokens: Vec<u32>,
+    /// Where in `tokens` each sentence ends.
+    ends: Vec<usize>,
+    words: Words,
+    /// The content words of the title that the text has, without repeats.
+    title: Vec<u32>,
+    /// How many content words the title has, without repeats.
+    title_length: usize,
+}
+
+impl<'t> Analysis<'t> {
+    /// Sentences in a language, with the title of the text where there is one. Words are compared in lower case and,
+    /// in Chinese, by their Simplified forms; punctuation is left out.
+    pub fn of(sentences: Vec<&'t str>, title: Option<&str>, language: Option<Language>) -> Analysis<'t> {
+        let bytes: usize = sentences.iter().map(|sentence| sentence.len()).sum();
+        let mut words = Words::new(StopWords::of(language), bytes);
+        let mut tokens = Vec::with_capacity(bytes / 5);
+        let mut ends = Vec::with_capacity(sentences.len());
+        for sentence in &sentences {
+            for_each_word(sentence, language, |word| {
+                let number = words.number(word);
+                words.kinds[number as usize].count += 1;
+                tokens.push(number);
+            });
+            ends.push(tokens.len());
+        }
+        let n_text_words = words.kinds.len();
+        let mut title_words = Vec::new();
+        for_each_word(title.unwrap_or(""), language, |word| title_words.push(words.number(word)));
+        title_words.retain(|number| !words.kinds[*number as usize].stop);
+        title_words.sort_unstable();
+        title_words.dedup();
+        let title_length = title_words.len();
+        title_words.retain(|number| (*number as usize) < n_text_words);
+        words.kinds.truncate(n_text_words);
+        Analysis { sentences, tokens, ends, words, title: title_words, title_length }
+    }
+
+    /// Units of a page with the seed's words: jieba's, as they stand, with space and punctuation among them.
+    pub fn of_units(units: Vec<&'t str>) -> Analysis<'t> {
+        Analysis::of_tokens(units, |unit, take| seed_words(unit, take))
+    }
+
+    /// Sentences with words cut by the caller, which are taken as they stand.
+    pub fn of_tokens(sentences: Vec<&'t str>, cut: impl Fn(&'t str, &mut dyn FnMut(&str))) -> Analysis<'t> {
+        let mut words = Words::new(StopWords::of(None), sentences.iter().map(|sentence| sentence.len()).sum());
+        let mut tokens = Vec::new();
+        let mut ends = Vec::with_capacity(sentences.len());
+        for sentence in &sentences {
+            cut(sentence, &mut |word| {
+                let number = words.number_of_key(word);
+                words.kinds[number as usize].count += 1;
+                tokens.push(number);
+            });
+            ends.push(tokens.len());
+        }
+        Analysis { sentences, tokens, ends, words, title: Vec::new(), title_length: 0 }
+    }
+
+    /// The sentences as they stand in the text.
+    pub fn sentences(&self) -> &[&'t str] {
+        &self.sentences
+    }
+
+    /// How many sentences there are.
+    pub fn n_sentences(&self) -> usize {
+        self.sentences.len()
+    }
+
+    /// The words of one sentence, by number.
+    pub fn tokens(&self, sentence: usize) -> &[u32] {
+        let start = if sentence == 0 { 0 } else { self.ends[sentence - 1] };
+        &self.tokens[start..self.ends[sentence]]
+    }
+
+    /// The words of every sentence in turn.
+    pub fn token_lists(&self) -> impl Iterator<Item = &[u32]> {
+        (0..self.n_sentences()).map(|sentence| self.tokens(sentence))
+    }
+
+    /// All words of the text in order.
+    pub fn all_tokens(&self) -> &[u32] {
+        &self.tokens
+    }
+
+    /// How many different words there are.
+    pub fn n_words(&self) -> usize {
+        self.words.kinds.len()
+    }
+
+    /// How often a word stands in the text.
+    pub fn count(&self, word: u32) -> u32 {
+        self.words.kinds[word as usize].count
+    }
+
+    /// Whether a word says nothing by itself.
+    pub fn is_stop(&self, word: u32) -> bool {
+        self.words.kinds[word as usize].stop
+    }
+
+    /// A word as it is compared.
+    pub fn word(&self, word: u32) -> &str {
+        self.words.key(word)
+    }
+
+    /// The content words of the title that stand in the text, without repeats.
+    pub fn title(&self) -> &[u32] {
+        &self.title
+    }
+
+    /// How many content words the title has, also those that are not in the text.
+    pub fn title_length(&self) -> usize {
+        self.title_length
+    }
+}
+
+/// One word of the text.
+#[derive(Clone, Copy, Debug)]
+struct Kind {
+    start: u32,
+    end: u32,
+    count: u32,
+    stop: bool,
+}
+
+/// Words and their numbers. The table's seeds differ from run to run, so that no page can be written against it;
+/// numbers go by first appearance and do not depend on them.
+#[derive(Debug)]
+struct Words {
+    keys: String,
+    kinds: Vec<Kind>,
+    table: HashTable<u32>,
+    hasher: DefaultHashBuilder,
+    stop_words: StopWords,
+    /// The word at hand as it is compared.
+    key: String,
+}
+
+impl Words {
+    fn new(stop_words: StopWords, text_bytes: usize) -> Words {
+        let expected = (text_bytes / 12).min(4_096);
+        Words {
+            keys: String::with_capacity(expected * 8),
+            kinds: Vec::with_capacity(expected),
+            table: HashTable::with_capacity(expected),
+            hasher: DefaultHashBuilder::default(),
+            stop_words,
+            key: String::new(),
+        }
+    }
+
+    fn key(&self, number: u32) -> &str {
+        let kind = self.kinds[number as usize];
+        &self.keys[kind.start as usize..kind.end as usize]
+    }
+
+    /// The number of a word as it stands in the text.
+    fn number(&mut self, word: &str) -> u32 {
+        let mut key = std::mem::take(&mut self.key);
+        key.clear();
+        if word.is_ascii() {
+            key.push_str(word);
+            key.make_ascii_lowercase();
+        } else {
+            key.extend(word.chars().flat_map(char::to_lowercase).map(chinese::simplify));
+        }
+        let number = self.number_of_key(&key);
+        self.key = key;
+        number
+    }
+
+    fn number_of_key(&mut self, key: &str) -> u32 {
+        let hash = self.hasher.hash_one(key.as_bytes());
+        let (keys, kinds) = (&self.keys, &self.kinds);
+        let same = |number: &u32| {
+            let kind = kinds[*number as usize];
+            &keys.as_bytes()[kind.start as usize..kind.end as usize] == key.as_bytes()
+        };
+        if let Some(number) = self.table.find(hash, same) {
+            return *number;
+        }
+        let number = self.kinds.len() as u32;
+        let start = self.keys.len() as u32;
+        self.keys.push_str(key);
+        let stop = self.stop_words.contains(key);
+        self.kinds.push(Kind { start, end: self.keys.len() as u32, count: 0, stop });
+        let (keys, kinds, hasher) = (&self.keys, &self.kinds, &self.hasher);
+        self.table.insert_unique(hash, number, |number| {
+            let kind = kinds[*number as usize];
+            hasher.hash_one(&keys.as_bytes()[kind.start as usize..kind.end as usize])
+        });
+        number
+    }
+}

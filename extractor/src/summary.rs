@@ -1,0 +1,118 @@
+//! [`summarize`]: the sentences of a text that say the most, within a budget, in the order of the text.
+
+use serde::Serialize;
+
+use crate::document::SummarySentence;
+use crate::language::Language;
+use crate::rank::{Analysis, Budget, Method, Picks};
+use crate::sentence::split_sentences;
+
+/// What a summary is made of and how.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SummaryOptions<'a> {
+    /// The title of the text, where it has one.
+    pub title: Option<&'a str>,
+    /// The language of the text; told from the text where it is not given.
+    pub language: Option<Language>,
+    /// The ranking.
+    pub method: Method,
+    /// How long the summary may be.
+    pub budget: Budget,
+}
+
+/// Splits a text into sentences, ranks them and gives the best, in the order of the text.
+///
+/// ```
+/// use pith_extractor::{Budget, SummaryOptions, summarize};
+///
+/// let text = "It rained in May. The rain in May filled every river. Ducks were pleased.";
+/// let options = SummaryOptions { budget: Budget::Sentences(1), ..SummaryOptions::default() };
+/// assert_eq!(summarize(text, &options)[0].text, "The rain in May filled every river.");
+/// ```
+pub fn summarize(text: &str, options: &SummaryOptions<'_>) -> Vec<SummarySentence> {
+    let language = options.language.or_else(|| Language::of(text));
+    let sentences: Vec<&str> = sentences_of(text, language);
+    summarize_analysis(&Analysis::of(sentences, options.title, language), options.method, options.budget)
+}
+
+/// The sentences of a text without the space around them; blank ones left out.
+pub fn sentences_of(text: &str, language: Option<Language>) -> Vec<&str> {
+    split_sentences(text, language).map(str::trim).filter(|sentence| !sentence.is_empty()).collect()
+}
+
+/// The best of sentences that have been cut and counted already: units of a page ([`Analysis::of_units`]), or the
+/// sentences of several texts.
+pub fn summarize_analysis(text: &Analysis<'_>, method: Method, budget: Budget) -> Vec<SummarySentence> {
+    let mut picks = Picks::new(text, budget);
+    let scores = method.ranking().rank(text, &mut picks);
+    let sentence = |position: usize| SummarySentence {
+        text: text.sentences()[position].to_owned(),
+        score: scores[position],
+        position,
+    };
+    picks.in_order().into_iter().map(sentence).collect()
+}
+
+/// Why a summary is what it is: the tables of the seed's slides, for any ranking.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Explanation {
+    /// The ranking.
+    pub method: &'static str,
+    /// Every different word in the order of its first appearance.
+    pub words: Vec<ExplainedWord>,
+    /// Every sentence in the order of the text.
+    pub sentences: Vec<ExplainedSentence>,
+}
+
+/// One word of an [`Explanation`].
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ExplainedWord {
+    /// The word as it is compared.
+    pub word: String,
+    /// How often it stands in the text.
+    pub count: u32,
+    /// What the ranking makes of it; nothing for rankings that do not weigh words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weight: Option<f64>,
+}
+
+/// One sentence of an [`Explanation`].
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ExplainedSentence {
+    /// The sentence.
+    pub text: String,
+    /// Its words, as numbers into [`Explanation::words`].
+    pub words: Vec<u32>,
+    /// What the ranking gave it.
+    pub score: f64,
+    /// The place at which it was picked, from 1; nothing where it was not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rank: Option<usize>,
+}
+
+/// Explains what [`summarize_analysis`] picks.
+pub fn explain(text: &Analysis<'_>, method: Method, budget: Budget) -> Explanation {
+    let mut picks = Picks::new(text, budget);
+    let scores = method.ranking().rank(text, &mut picks);
+    let mut ranks = vec![None; text.n_sentences()];
+    for (place, sentence) in picks.best_first().into_iter().enumerate() {
+        ranks[sentence] = Some(place + 1);
+    }
+    let weights = method.ranking().word_weights(text);
+    let word = |number: u32| ExplainedWord {
+        word: text.word(number).to_owned(),
+        count: text.count(number),
+        weight: weights.as_ref().map(|weights| weights[number as usize]),
+    };
+    let sentence = |index: usize| ExplainedSentence {
+        text: text.sentences()[index].to_owned(),
+        words: text.tokens(index).to_vec(),
+        score: scores[index],
+        rank: ranks[index],
+    };
+    Explanation {
+        method: method.name(),
+        words: (0..text.n_words() as u32).map(word).collect(),
+        sentences: (0..text.n_sentences()).map(sentence).collect(),
+    }
+}
