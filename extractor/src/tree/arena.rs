@@ -130,6 +130,7 @@ impl Arena {
     /// Adds a node that stands nowhere yet.
     pub fn push(&mut self, node: Node) -> u32 {
         let index = self.nodes.len() as u32;
+        self.grow_if_full();
         self.nodes.push(node);
         index
     }
@@ -148,8 +149,17 @@ impl Arena {
         }
         node.parent = parent;
         node.previous = before;
+        self.grow_if_full();
         self.nodes.push(node);
         index
+    }
+
+    /// Grows by half, where a vector left to itself doubles: the nodes are most of the memory of a page.
+    #[inline]
+    fn grow_if_full(&mut self) {
+        if self.nodes.len() == self.nodes.capacity() {
+            self.nodes.reserve_exact(self.nodes.len() / 2);
+        }
     }
 
     /// Makes a node that stands nowhere the last child of `parent`.

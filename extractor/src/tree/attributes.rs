@@ -26,6 +26,20 @@ impl<'a> Tree<'a> {
         Some(self.value(span))
     }
 
+    /// The values of several attributes, found in one pass, in the order asked for.
+    #[inline]
+    pub fn find_attributes<const N: usize>(&self, node: NodeId, names: [&str; N]) -> [Option<Cow<'a, str>>; N] {
+        let mut found = [const { None }; N];
+        for span in self.spans(node) {
+            for (value, name) in found.iter_mut().zip(names) {
+                if value.is_none() && self.is_named(span, name) {
+                    *value = Some(self.value(span));
+                }
+            }
+        }
+        found
+    }
+
     /// Whether the element has the attribute with this name (in small letters).
     pub fn has_attribute(&self, node: NodeId, name: &str) -> bool {
         self.spans(node).iter().any(|span| self.is_named(span, name))
