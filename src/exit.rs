@@ -46,8 +46,12 @@ impl Failure {
         self
     }
 
-    /// Prints the failure on stderr and gives the exit code.
+    /// Prints the failure on stderr and gives the exit code. A reader that went away, as `head` does, has all it wanted:
+    /// that is no failure.
     pub fn report(&self) -> ExitCode {
+        if self.code == 0 {
+            return ExitCode::SUCCESS;
+        }
         eprintln!("error: {}", self.message);
         if let Some(hint) = &self.hint {
             eprintln!("hint: {hint}");
@@ -57,8 +61,12 @@ impl Failure {
 }
 
 /// Any library error becomes one line: itself and the chain of its sources.
-impl<E: Error> From<E> for Failure {
+impl<E: Error + 'static> From<E> for Failure {
     fn from(error: E) -> Self {
+        let as_io = (&error as &(dyn Error + 'static)).downcast_ref::<std::io::Error>();
+        if as_io.is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe) {
+            return Failure { message: String::new(), hint: None, code: 0 };
+        }
         let mut message = error.to_string();
         let mut source = error.source();
         while let Some(cause) = source {
@@ -71,4 +79,16 @@ impl<E: Error> From<E> for Failure {
         }
         Failure::new(message)
     }
+}
+
+/// Lets `println!` end the program quietly when the reader of stdout went away, instead of with a panic.
+pub fn forgive_closed_pipes() {
+    let report = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        let message = panic.payload().downcast_ref::<String>();
+        if message.is_some_and(|text| text.starts_with("failed printing to stdout") && text.contains("Broken pipe")) {
+            std::process::exit(0);
+        }
+        report(panic);
+    }));
 }

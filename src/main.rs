@@ -7,6 +7,7 @@ mod exit;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    exit::forgive_closed_pipes();
     let command = match args::parse(std::env::args_os().collect()) {
         Ok(command) => command,
         Err(failure) => return failure.report(),

@@ -1,22 +1,221 @@
 //! `pith demo`: the whole pipeline, offline, on a web served from memory.
+//!
+//! Every stage is the command that a user would type: the demo prints it and runs it. What it adds is the web, and the
+//! truth to score against.
 
 use std::path::PathBuf;
+use std::process::Command;
+use std::time::Instant;
 
+use pith_web::{Robots, RunningWeb, Traps, Web, WebConfig};
+use serde_json::Value;
+
+use crate::args::has_command;
 use crate::exit::{Exit, Failure};
+
+mod score;
+
+/// The rankings that the demo compares; the last is the default of `pith extract`.
+const METHODS: [&str; 3] = ["naive", "tfidf", "pith"];
 
 /// The words of `pith demo`.
 #[derive(clap::Args, Debug)]
+#[command(before_help = "Examples:
+  pith demo
+  pith demo --out /tmp/first-look")]
 pub struct Args {
     /// The folder to write to; it must not exist yet
     #[arg(long, value_name = "DIR", default_value = "pith-demo")]
     pub out: PathBuf,
 }
 
-/// Serves, crawls, extracts, summarizes, scores.
+/// Serves, crawls, extracts, summarizes, builds a corpus, scores.
 pub fn run(args: Args) -> Result<Exit, Failure> {
+    let started = Instant::now();
     if args.out.exists() {
         return Err(Failure::new(format!("{} already exists", args.out.display()))
             .hint("remove it, or choose another folder with `--out DIR`"));
     }
+    std::fs::create_dir(&args.out).map_err(|error| {
+        Failure::new(format!("{}: cannot make the folder: {error}", args.out.display()))
+            .hint("choose another folder with `--out DIR`")
+    })?;
+    let web = Web::start(config()).map_err(|error| Failure::new(format!("cannot listen on 127.0.0.1: {error}")))?;
+    let demo = Demo { folder: args.out, web };
+    demo.introduce();
+    if has_command("crawl") {
+        demo.crawl()?;
+    }
+    if has_command("crawl") && has_command("extract") {
+        demo.extract()?;
+        if has_command("corpus") {
+            demo.build_corpus()?;
+        }
+        demo.score()?;
+    }
+    demo.point_further(started);
     Ok(Exit::Done)
+}
+
+/// Twenty hosts in four languages and four encodings, with forbidden, broken and repeated pages, and some traps.
+fn config() -> WebConfig {
+    WebConfig {
+        hosts: 20,
+        pages_per_host: 20,
+        links_per_page: 24,
+        gzip: true,
+        robots: Robots::Private,
+        redirects: true,
+        broken: 0.02,
+        exact_duplicates: 0.05,
+        near_duplicates: 0.05,
+        traps: Traps { session_ids: true, mirror: true, soft_404: true, gzip_bomb: true, ..Traps::default() },
+        ..WebConfig::default()
+    }
+}
+
+struct Demo {
+    folder: PathBuf,
+    web: RunningWeb,
+}
+
+impl Demo {
+    fn introduce(&self) {
+        println!(
+            "{} hosts are served from memory on {}: English, Portuguese and Chinese in four encodings,\n\
+             robots.txt, sitemaps, redirects, errors, repeated pages, and four traps.",
+            self.web.hosts().len(),
+            self.web.address()
+        );
+    }
+
+    /// Crawls the web and compares what was asked for with what is there.
+    fn crawl(&self) -> Result<(), Failure> {
+        let seeds = self.path("seeds.txt");
+        std::fs::write(&seeds, self.web.seeds().join("\n") + "\n")
+            .map_err(|error| Failure::new(format!("{seeds}: {error}")))?;
+        let (out, resolve) = (self.path("crawl"), self.web.resolve());
+        let words =
+            ["crawl", "--seeds", &seeds, "--out", &out, "--scope", "any", "--delay", "0s", "--resolve", &resolve];
+        let report = self.pith(&words)?;
+        let truth = self.web.truth();
+        let mut there = truth.reachable(self.web.seeds());
+        there.extend(truth.orphans());
+        let log = self.web.log();
+        let asked: std::collections::HashSet<String> =
+            log.iter().map(|request| format!("http://{}{}", request.host, request.path)).collect();
+        let ordinary = |url: &&String| truth.page(url).is_some_and(|page| page.trap.is_none());
+        let there: Vec<&String> = there.iter().filter(ordinary).collect();
+        let found = there.iter().filter(|url| asked.contains(**url)).count();
+        let forbidden = log.iter().filter(|request| request.path.starts_with("/private/")).count();
+        println!(
+            "  {} pages stored; {found} of the {} pages outside traps found, {forbidden} forbidden pages asked for",
+            report["pages"],
+            there.len()
+        );
+        Ok(())
+    }
+
+    /// Extracts once per ranking.
+    fn extract(&self) -> Result<(), Failure> {
+        let crawl = self.path("crawl");
+        for method in METHODS {
+            let out = self.documents(method);
+            let mut words = vec!["extract", crawl.as_str(), "--out", out.as_str(), "--sentences", "4"];
+            if method != "pith" {
+                words.extend(["--method", method]);
+            }
+            self.pith(&words)?;
+        }
+        println!("  {} documents", score::documents(self.documents("pith").into())?.len());
+        Ok(())
+    }
+
+    /// From documents to a dataset.
+    fn build_corpus(&self) -> Result<(), Failure> {
+        let documents = self.documents("pith");
+        let [unique, clean, dataset] = ["unique", "clean", "dataset"].map(|name| self.path(name));
+        self.pith(&["corpus", "dedup", &documents, "--out", &unique])?;
+        println!("  {} documents are left", score::documents(unique.clone().into())?.len());
+        self.pith(&["corpus", "filter", &unique, "--out", &clean, "--min-characters", "200"])?;
+        println!("  {} documents are left", score::documents(clean.clone().into())?.len());
+        let page = self.path("stats.html");
+        self.pith(&["corpus", "stats", &clean, "--html", &page])?;
+        self.pith(&["corpus", "export", &clean, "--out", &dataset, "--title", "The demo's web"])?;
+        Ok(())
+    }
+
+    /// The documents against the truth.
+    fn score(&self) -> Result<(), Failure> {
+        let truth = self.web.truth();
+        let documents = score::documents(self.documents("pith").into())?;
+        println!("\nmain text, words found and not made up (F1; 1 is perfect)");
+        for (name, mean) in score::main_text(&documents, truth) {
+            println!("  {name:<16} {:>4} pages  {:.3}", mean.count, mean.value());
+        }
+        println!("\nsummaries of 4 sentences against the 4 that each article was built around (mean of ROUGE-1, 2, L)");
+        print!("  {:<10}", "language");
+        METHODS.iter().for_each(|method| print!(" {method:>8}"));
+        println!();
+        let mut columns = Vec::new();
+        for method in METHODS {
+            let documents = score::documents(self.documents(method).into())?;
+            columns.push(score::summaries(&documents, truth));
+        }
+        for (language, _) in &columns[0] {
+            print!("  {language:<10}");
+            for column in &columns {
+                print!(" {:>8.3}", column.get(language).map_or(0.0, score::Mean::value));
+            }
+            println!();
+        }
+        Ok(())
+    }
+
+    fn point_further(&self, started: Instant) {
+        println!("\nwritten to {} in {:.1} s:", self.folder.display(), started.elapsed().as_secs_f64());
+        for (name, what) in [
+            ("crawl/pages", "the pages as they came, WARC"),
+            ("docs-pith", "text, metadata, links and summaries, JSON lines"),
+            ("clean", "without duplicates and without short ones"),
+            ("stats.html", "what is in there, with plots"),
+            ("dataset", "Parquet with a card"),
+        ] {
+            if self.folder.join(name).exists() {
+                println!("  {:<28} {what}", self.path(name));
+            }
+        }
+        println!("\nThese pages were made for showing, not for judging. What to type next:");
+        println!("  pith crawl https://example.org/ --out crawl --pages 100");
+        println!("  pith extract crawl --out docs");
+        println!("  pith inspect {}", self.path("crawl"));
+    }
+
+    /// A path inside the demo's folder, as text for a command line.
+    fn path(&self, name: &str) -> String {
+        self.folder.join(name).display().to_string()
+    }
+
+    fn documents(&self, method: &str) -> String {
+        self.path(&format!("docs-{method}"))
+    }
+
+    /// Runs one command as it would be typed, in a process of its own, and gives the JSON that it prints.
+    fn pith(&self, words: &[&str]) -> Result<Value, Failure> {
+        let typed = words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ");
+        println!("\n$ pith {typed}");
+        let output = Command::new(std::env::current_exe()?).args(words).args(["--json", "--quiet"]).output()?;
+        match output.status.code() {
+            // With code 3 the work was done; what was lost is counted and was planted here.
+            Some(0 | 3) => Ok(serde_json::from_slice(&output.stdout)?),
+            _ => {
+                let said = String::from_utf8_lossy(&output.stderr);
+                Err(Failure::new(format!("`pith {typed}` failed: {}", said.trim())))
+            }
+        }
+    }
+}
+
+fn quoted(word: &str) -> String {
+    if word.contains(['*', ' ', '?', '&', '\'']) { format!("\"{word}\"") } else { word.to_owned() }
 }

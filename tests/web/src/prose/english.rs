@@ -24,9 +24,15 @@ pub(super) const VOCABULARY: Vocabulary = Vocabulary {
         Topic { subject: "the harvest", terms: &["harvest", "wheat", "growers' union", "irrigation", "grain store"] },
         Topic { subject: "the harbour bridge", terms: &["bridge", "steel cable", "traffic", "toll", "survey team"] },
         Topic { subject: "the women's league", terms: &["league", "goalkeeper", "season", "coach", "stadium"] },
-        Topic { subject: "the old market hall", terms: &["market", "row of stalls", "roof", "traders' office", "renovation"] },
+        Topic {
+            subject: "the old market hall",
+            terms: &["market", "row of stalls", "roof", "traders' office", "renovation"],
+        },
         Topic { subject: "the comet mission", terms: &["probe", "comet", "antenna", "orbit", "dust sample"] },
-        Topic { subject: "the school kitchen", terms: &["kitchen", "dining room", "menu", "vegetable garden", "cooking course"] },
+        Topic {
+            subject: "the school kitchen",
+            terms: &["kitchen", "dining room", "menu", "vegetable garden", "cooking course"],
+        },
         Topic { subject: "the tram network", terms: &["tram", "tram stop", "rail bed", "passenger hall", "depot"] },
     ],
     people: &[

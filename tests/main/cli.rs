@@ -1,0 +1,146 @@
+//! Wrong words, missing files, settings files and closed pipes: the exit code and a sentence that helps.
+
+use std::process::{Command, Stdio};
+
+use tempfile::TempDir;
+
+use super::program::{pith_in, run};
+
+fn folder() -> TempDir {
+    tempfile::tempdir().expect("a temporary folder")
+}
+
+/// Runs `pith` in an empty folder; it must end with this code, say all of this on stderr, and leave no trace of a panic.
+#[track_caller]
+fn check(words: &[&str], code: i32, said: &[&str]) {
+    check_in(&folder(), words, code, said);
+}
+
+#[track_caller]
+fn check_in(folder: &TempDir, words: &[&str], code: i32, said: &[&str]) {
+    let run = pith_in(folder.path(), words);
+    assert_eq!(run.code, code, "pith {words:?} said {}{}", run.stdout, run.stderr);
+    for text in said {
+        assert!(run.stderr.contains(text), "pith {words:?} does not say {text:?} but {}", run.stderr);
+    }
+    assert!(!run.stderr.contains("panicked") && !run.stderr.contains("backtrace"), "{}", run.stderr);
+}
+
+#[test]
+fn wrong_words_end_with_2_and_name_the_word() {
+    check(&["crwal"], 2, &["crwal", "--help"]);
+    check(&["demo", "--ouch"], 2, &["--ouch", "--help"]);
+    check(&["demo", "--out"], 2, &["--out"]);
+    check(&["demo", "surplus"], 2, &["surplus"]);
+    check(&[], 2, &["Usage: pith", "demo"]);
+}
+
+#[test]
+fn help_and_version_go_to_stdout() {
+    for words in [&["--help"][..], &["demo", "--help"], &["help"]] {
+        let run = pith_in(folder().path(), words);
+        assert_eq!((run.code, run.stderr.as_str()), (0, ""), "{words:?}");
+        assert!(run.stdout.contains("Usage: pith"), "{}", run.stdout);
+    }
+    let run = pith_in(folder().path(), &["--version"]);
+    assert_eq!(run.stdout, format!("pith {}\n", env!("CARGO_PKG_VERSION")));
+}
+
+#[test]
+fn exit_codes_are_listed_in_the_help() {
+    let help = pith_in(folder().path(), &["--help"]).stdout;
+    assert!(help.contains("0 done, 1 failed, 2 wrong usage, 3 finished with losses"), "{help}");
+}
+
+#[test]
+fn the_help_of_every_command_opens_with_two_examples() {
+    for command in commands() {
+        let words: Vec<&str> = command.split(' ').chain(["--help"]).collect();
+        let help = pith_in(folder().path(), &words).stdout;
+        let before_usage = help.split("Usage:").next().expect("split gives one part at least");
+        let examples = before_usage.matches(&format!("pith {command}")).count();
+        assert!(examples >= 2, "`pith {command} --help` opens with {examples} examples:\n{help}");
+    }
+}
+
+/// Every command that the help lists, with the commands below it.
+fn commands() -> Vec<String> {
+    let below = |words: &[&str]| -> Vec<String> {
+        let words: Vec<&str> = words.iter().copied().chain(["--help"]).collect();
+        let help = pith_in(folder().path(), &words).stdout;
+        let list = help.split("\nCommands:\n").nth(1).unwrap_or("");
+        list.lines()
+            .take_while(|line| line.starts_with("  "))
+            .filter(|line| !line.starts_with("   "))
+            .filter_map(|line| line.split_whitespace().next())
+            .filter(|name| *name != "help")
+            .map(str::to_owned)
+            .collect()
+    };
+    let mut commands = Vec::new();
+    for command in below(&[]) {
+        let inner = below(&[&command]);
+        if inner.is_empty() {
+            commands.push(command);
+        } else {
+            commands.extend(inner.iter().map(|name| format!("{command} {name}")));
+        }
+    }
+    assert!(commands.iter().any(|command| command == "demo"), "{commands:?}");
+    commands
+}
+
+#[test]
+fn an_existing_folder_is_never_written_to() {
+    let folder = folder();
+    std::fs::create_dir(folder.path().join("pith-demo")).expect("a new folder");
+    check_in(&folder, &["demo"], 1, &["pith-demo already exists", "hint:", "--out"]);
+    assert_eq!(std::fs::read_dir(folder.path().join("pith-demo")).expect("it is still there").count(), 0);
+}
+
+#[test]
+fn a_settings_file_gives_flags_and_a_flag_wins() {
+    let folder = folder();
+    std::fs::create_dir(folder.path().join("taken")).expect("a new folder");
+    std::fs::create_dir(folder.path().join("given")).expect("a new folder");
+    std::fs::write(folder.path().join("pith.toml"), "[demo]\nout = \"taken\"\n").expect("a small file");
+    check_in(&folder, &["demo", "--config", "pith.toml"], 1, &["taken already exists"]);
+    check_in(&folder, &["--config=pith.toml", "demo"], 1, &["taken already exists"]);
+    check_in(&folder, &["--config", "pith.toml", "demo", "--out", "given"], 1, &["given already exists"]);
+    check_in(&folder, &["--config", "pith.toml", "demo", "--out=given"], 1, &["given already exists"]);
+}
+
+#[test]
+fn a_settings_file_with_a_mistake_is_refused() {
+    let folder = folder();
+    let write = |text: &str| std::fs::write(folder.path().join("pith.toml"), text).expect("a small file");
+    check_in(&folder, &["demo", "--config", "none.toml"], 2, &["none.toml: cannot read", "hint:"]);
+    write("[demo\n");
+    check_in(&folder, &["demo", "--config", "pith.toml"], 2, &["pith.toml: not valid TOML"]);
+    write("[demo]\noutt = \"x\"\n");
+    check_in(&folder, &["demo", "--config", "pith.toml"], 2, &["[demo] has no flag \"outt\"", "pith demo --help"]);
+    write("[dmeo]\nout = \"x\"\n");
+    check_in(&folder, &["demo", "--config", "pith.toml"], 2, &["there is no command [dmeo]", "pith --help"]);
+    write("out = \"x\"\n");
+    check_in(&folder, &["demo", "--config", "pith.toml"], 2, &["\"out\" stands outside a table", "[crawl]"]);
+}
+
+#[test]
+fn a_closed_pipe_is_not_an_error() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_pith"))
+        .arg("--help")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    drop(child.stdout.take());
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!((output.status.code(), output.stderr.len()), (Some(0), 0));
+}
+
+#[test]
+fn the_library_path_is_not_part_of_a_message() {
+    let run = run(Command::new(env!("CARGO_BIN_EXE_pith")).args(["demo", "--out", "/proc/none/x"]));
+    assert_eq!(run.code, 1, "{}", run.stderr);
+    assert!(run.stderr.contains("/proc/none/x") && !run.stderr.contains(".rs:"), "{}", run.stderr);
+}
