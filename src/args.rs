@@ -30,6 +30,8 @@ struct Cli {
 /// What the user asked for.
 #[derive(Subcommand, Debug)]
 pub enum Command {
+    /// Turn pages into text worth keeping, with metadata and links
+    Extract(commands::extract::Args),
     /// Run the whole pipeline, offline, on a web served from memory
     Demo(commands::demo::Args),
 }

@@ -281,7 +281,13 @@ impl<'t, 'a> Walker<'t, 'a> {
             }
         }
         self.reader.end_block(Break::Block);
-        self.elements[0].end_block = self.reader.n_blocks();
+        let n_blocks = self.reader.n_blocks();
+        self.elements[0].end_block = n_blocks;
+        for element in &mut self.elements {
+            // A block that was begun and held no more than white space does not exist.
+            element.end_block = element.end_block.min(n_blocks);
+            element.first_block = element.first_block.min(element.end_block);
+        }
     }
 
     fn note_skipped(&mut self, tag: Tag) {

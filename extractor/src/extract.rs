@@ -3,11 +3,16 @@
 use url::Url;
 
 use crate::blocks::Page;
+use crate::blocks::lexicon::Role;
 use crate::features::{Evidence, Matrix};
+use crate::links::links;
+use crate::markdown::markdown;
 use crate::meta::Head;
 use crate::model::{MODEL, Model};
 use crate::tree::Tree;
-use crate::{Counts, Document, Language, Options, PageType, charset, choose, count_words, split_sentences, text};
+use crate::{
+    Comments, Counts, Document, Language, Options, PageType, charset, choose, count_words, split_sentences, text,
+};
 
 /// A page on its way to a document: parsed, cut into blocks, with what it says about itself.
 #[derive(Debug)]
@@ -60,7 +65,8 @@ fn page_type(ensembles: &[crate::model::Ensemble], matrix: &Matrix) -> PageType 
 pub fn extract(html: &[u8], url: Option<&Url>, options: &Options) -> Document {
     let decoded = charset::decode(html, options.content_type.as_deref());
     let reading = Reading::of(&decoded.text, url.map_or("", Url::as_str));
-    let (kept, page_type) = reading.judge(&MODEL);
+    let (mut kept, page_type) = reading.judge(&MODEL);
+    apply_comments(&reading.page, options.comments, &mut kept);
     let text = reading.text(&kept);
     let language = Language::of(&text);
     let counts = Counts {
@@ -68,13 +74,34 @@ pub fn extract(html: &[u8], url: Option<&Url>, options: &Options) -> Document {
         words: count_words(&text),
         sentences: split_sentences(&text, language).count(),
     };
-    Document {
+    let mut document = Document {
         language: language.map(|language| language.tag().to_owned()),
-        title: Some(reading.head.title.clone()).filter(|title| !title.is_empty()),
         page_type,
         counts,
+        links: links(&reading.page, &kept, url, reading.head.base.as_deref()),
         truncated: reading.page.tree.truncated(),
+        markdown: if options.markdown { markdown(&reading.page, &kept) } else { String::new() },
         text,
         ..Document::default()
+    };
+    reading.head.describe(&reading.page, url, &mut document);
+    document
+}
+
+/// Keeps or drops what stands in elements that call themselves comments, where the caller insists.
+fn apply_comments(page: &Page<'_>, comments: Comments, kept: &mut [bool]) {
+    let keep = match comments {
+        Comments::ByPageType => return,
+        Comments::Keep => true,
+        Comments::Drop => false,
+    };
+    let mut inside = vec![false; page.elements.len()];
+    for (index, element) in page.elements.iter().enumerate().skip(1) {
+        inside[index] = inside[element.parent as usize] || element.roles & (1 << Role::Comment as u32) != 0;
+    }
+    for (block, kept) in page.blocks.iter().zip(kept) {
+        if inside[block.element as usize] {
+            *kept = keep && (*kept || block.n_words() >= 4);
+        }
     }
 }

@@ -11,6 +11,7 @@ mod extract;
 pub mod features;
 mod language;
 mod links;
+mod markdown;
 mod meta;
 pub mod model;
 mod rank;

@@ -1,5 +1,6 @@
 //! What a page says about itself in its head: the raw material of metadata and evidence.
 
+mod fields;
 mod json_ld;
 
 use std::borrow::Cow;
