@@ -32,6 +32,8 @@ struct Cli {
 pub enum Command {
     /// Crawl politely into page shards; run again to resume
     Crawl(Box<commands::crawl::Args>),
+    /// Turn pages into text worth keeping, with metadata and links
+    Extract(commands::extract::Args),
     /// Run the whole pipeline, offline, on a web served from memory
     Demo(commands::demo::Args),
 }

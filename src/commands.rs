@@ -2,6 +2,7 @@
 
 pub mod crawl;
 pub mod demo;
+pub mod extract;
 
 use crate::args::Command;
 use crate::exit::{Exit, Failure};
@@ -11,5 +12,6 @@ pub fn run(command: Command) -> Result<Exit, Failure> {
     match command {
         Command::Crawl(args) => crawl::run(*args),
         Command::Demo(args) => demo::run(args),
+        Command::Extract(args) => extract::run(args),
     }
 }

@@ -150,8 +150,8 @@ pub enum Comments {
 /// What a caller may choose. The defaults are the program's defaults.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// The character encoding that the server named (the `charset` of Content-Type), where it did.
-    pub charset: Option<String>,
+    /// The `Content-Type` header of the answer, where there was one: it may name the character encoding.
+    pub content_type: Option<String>,
     /// What becomes of readers' comments.
     pub comments: Comments,
     /// Also write the main content as Markdown.

@@ -3,19 +3,29 @@
 //! It does no I/O, has no clock, no randomness and no error type: bad HTML is its input, and the same
 //! bytes always give the same document.
 
+pub mod blocks;
 pub mod charset;
+mod choose;
 mod document;
+mod extract;
+pub mod features;
 mod language;
-
+mod links;
+mod markdown;
+mod meta;
+pub mod model;
 mod rank;
 mod sentence;
 mod stopwords;
 mod summary;
+mod text;
 pub mod tree;
 mod walk;
 mod words;
 
+pub use choose::choose;
 pub use document::{Comments, Counts, Document, Link, Options, PageType, SummarySentence};
+pub use extract::{Reading, extract};
 pub use language::Language;
 pub use rank::{Analysis, Budget, Method, Picks, Ranking};
 pub use sentence::{Sentences, split_sentences};

@@ -1,0 +1,107 @@
+//! A page becomes a [`Document`].
+
+use url::Url;
+
+use crate::blocks::Page;
+use crate::blocks::lexicon::Role;
+use crate::features::{Evidence, Matrix};
+use crate::links::links;
+use crate::markdown::markdown;
+use crate::meta::Head;
+use crate::model::{MODEL, Model};
+use crate::tree::Tree;
+use crate::{
+    Comments, Counts, Document, Language, Options, PageType, charset, choose, count_words, split_sentences, text,
+};
+
+/// A page on its way to a document: parsed, cut into blocks, with what it says about itself.
+#[derive(Debug)]
+pub struct Reading<'a> {
+    /// The blocks and what surrounds them.
+    pub page: Page<'a>,
+    /// What the page says about itself.
+    pub evidence: Evidence,
+    pub(crate) head: Head,
+}
+
+impl<'a> Reading<'a> {
+    /// Parses a page; `address` may be empty.
+    pub fn of(html: &'a str, address: &str) -> Reading<'a> {
+        let tree = Tree::parse(html);
+        let head = Head::read(&tree);
+        let evidence = head.evidence(address);
+        Reading { page: Page::read(tree), evidence, head }
+    }
+
+    /// For each block whether it is content, and the kind of page.
+    pub fn judge(&self, model: &Model) -> (Vec<bool>, PageType) {
+        let matrix = Matrix::of(&self.page, &self.evidence, &model.names);
+        let Some((blocks, types)) = model.ensembles.split_first() else {
+            return (vec![true; self.page.blocks.len()], PageType::default());
+        };
+        let kept = choose(&self.page, &blocks.probabilities(&matrix));
+        (kept, page_type(types, &matrix))
+    }
+
+    /// The blocks chosen, as plain text.
+    pub fn text(&self, kept: &[bool]) -> String {
+        text::plain(&self.page, kept)
+    }
+}
+
+fn page_type(ensembles: &[crate::model::Ensemble], matrix: &Matrix) -> PageType {
+    if matrix.n_blocks() == 0 {
+        return PageType::default();
+    }
+    let probability = |index: usize| ensembles[index].page_probability(matrix);
+    let best = (0..ensembles.len()).max_by(|a, b| probability(*a).total_cmp(&probability(*b)).then(b.cmp(a)));
+    best.and_then(|index| PageType::ALL.get(index).copied()).unwrap_or_default()
+}
+
+/// Reads a page: main content, metadata and links.
+///
+/// Any bytes are a page. Time and memory are proportional to its length; what goes beyond a bound is left out, and
+/// `truncated` tells.
+pub fn extract(html: &[u8], url: Option<&Url>, options: &Options) -> Document {
+    let decoded = charset::decode(html, options.content_type.as_deref());
+    let reading = Reading::of(&decoded.text, url.map_or("", Url::as_str));
+    let (mut kept, page_type) = reading.judge(&MODEL);
+    apply_comments(&reading.page, options.comments, &mut kept);
+    let text = reading.text(&kept);
+    let language = Language::of(&text);
+    let counts = Counts {
+        characters: text.chars().count(),
+        words: count_words(&text),
+        sentences: split_sentences(&text, language).count(),
+    };
+    let mut document = Document {
+        language: language.map(|language| language.tag().to_owned()),
+        page_type,
+        counts,
+        links: links(&reading.page, &kept, url, reading.head.base.as_deref()),
+        truncated: reading.page.tree.truncated(),
+        markdown: if options.markdown { markdown(&reading.page, &kept) } else { String::new() },
+        text,
+        ..Document::default()
+    };
+    reading.head.describe(&reading.page, url, &mut document);
+    document
+}
+
+/// Keeps or drops what stands in elements that call themselves comments, where the caller insists.
+fn apply_comments(page: &Page<'_>, comments: Comments, kept: &mut [bool]) {
+    let keep = match comments {
+        Comments::ByPageType => return,
+        Comments::Keep => true,
+        Comments::Drop => false,
+    };
+    let mut inside = vec![false; page.elements.len()];
+    for (index, element) in page.elements.iter().enumerate().skip(1) {
+        inside[index] = inside[element.parent as usize] || element.roles & (1 << Role::Comment as u32) != 0;
+    }
+    for (block, kept) in page.blocks.iter().zip(kept) {
+        if inside[block.element as usize] {
+            *kept = keep && (*kept || block.n_words() >= 4);
+        }
+    }
+}

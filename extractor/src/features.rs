@@ -1,0 +1,203 @@
+//! What is known about every block, as bytes below 64: one column per feature, one byte per block.
+//!
+//! Counts are on a logarithmic scale and shares on a linear one, so that a byte is enough and no page is out of range.
+//! Words are characters where a script has no spaces, so nothing here depends on the language.
+
+mod context;
+mod elements;
+mod evidence;
+mod own;
+mod page;
+mod repetition;
+
+use crate::blocks::Page;
+use crate::model::NameTable;
+pub use evidence::{Evidence, words};
+
+/// One byte per block and feature; a feature's bytes stand together.
+#[derive(Clone, Debug, Default)]
+pub struct Matrix {
+    n_blocks: usize,
+    bytes: Vec<u8>,
+    first_page_feature: usize,
+}
+
+impl Matrix {
+    /// Everything that is known about the blocks of a page.
+    pub fn of(page: &Page<'_>, evidence: &Evidence, names: &NameTable) -> Matrix {
+        let mut matrix = Matrix { n_blocks: page.blocks.len(), ..Matrix::default() };
+        matrix.bytes.reserve(page.blocks.len() * 320);
+        if page.blocks.is_empty() {
+            return matrix;
+        }
+        let sums = Sums::of(page);
+        own::columns(page, &mut matrix);
+        evidence::columns(page, evidence, &mut matrix);
+        elements::columns(page, &sums, names, &mut matrix);
+        repetition::columns(page, &sums, &mut matrix);
+        context::columns(page, &sums, evidence, &mut matrix);
+        page::columns(page, &sums, evidence, &mut matrix);
+        matrix
+    }
+
+    /// The number of blocks.
+    pub fn n_blocks(&self) -> usize {
+        self.n_blocks
+    }
+
+    /// The number of features; 0 on a page without blocks.
+    pub fn n_features(&self) -> usize {
+        self.bytes.len().checked_div(self.n_blocks).unwrap_or(0)
+    }
+
+    /// The first of the features that describe the page and not the block; all after it do, too.
+    pub fn first_page_feature(&self) -> usize {
+        self.first_page_feature
+    }
+
+    /// One feature of all blocks.
+    #[inline]
+    pub fn column(&self, feature: usize) -> &[u8] {
+        &self.bytes[feature * self.n_blocks..(feature + 1) * self.n_blocks]
+    }
+
+    /// Adds a feature.
+    pub(crate) fn push(&mut self, column: impl Iterator<Item = u8>) {
+        let before = self.bytes.len();
+        self.bytes.extend(column.take(self.n_blocks));
+        debug_assert_eq!(self.bytes.len() - before, self.n_blocks, "a column has a byte for every block");
+        self.bytes.resize(before + self.n_blocks, 0);
+    }
+
+    /// Adds a feature that all blocks share.
+    pub(crate) fn push_same(&mut self, value: u8) {
+        self.bytes.resize(self.bytes.len() + self.n_blocks, value);
+    }
+}
+
+/// The highest byte.
+const TOP: u8 = 63;
+
+/// Four steps per doubling, up to 2^15.
+#[inline]
+fn log(count: u32) -> u8 {
+    if count == 0 {
+        return 0;
+    }
+    let bits = count.ilog2();
+    let fraction = if bits >= 2 { (count >> (bits - 2)) & 3 } else { (count << (2 - bits)) & 3 };
+    (1 + 4 * bits + fraction).min(u32::from(TOP)) as u8
+}
+
+/// A share of a whole; 0 when there is no whole.
+#[inline]
+fn share(part: u32, whole: u32) -> u8 {
+    if whole == 0 { 0 } else { (1 + 62 * u64::from(part.min(whole)) / u64::from(whole)) as u8 }
+}
+
+/// A quotient times `scale`.
+#[inline]
+fn rate(part: u32, whole: u32, scale: u32) -> u8 {
+    if whole == 0 { 0 } else { (u64::from(part) * u64::from(scale) / u64::from(whole)).min(u64::from(TOP)) as u8 }
+}
+
+#[inline]
+fn count(value: u32) -> u8 {
+    value.min(u32::from(TOP)) as u8
+}
+
+/// A distance forwards (above 32) or backwards (below) on the logarithmic scale.
+#[inline]
+fn signed_log(distance: i64) -> u8 {
+    let size = (log(distance.unsigned_abs().min(u64::from(u32::MAX)) as u32) / 2).min(31);
+    if distance < 0 { 32 - size } else { 32 + size }
+}
+
+/// Sums over blocks from the first: any run of blocks is a difference of two rows.
+struct Sums {
+    rows: Vec<[u32; sum::COUNT]>,
+}
+
+/// What is summed.
+mod sum {
+    pub const WORDS: usize = 0;
+    pub const LINK_WORDS: usize = 1;
+    pub const STOPS: usize = 2;
+    pub const STOP_WORDS: usize = 3;
+    pub const LONG_WORDS: usize = 4;
+    pub const THEME_WORDS: usize = 5;
+    pub const PARAGRAPH_WORDS: usize = 6;
+    pub const HEADINGS: usize = 7;
+    pub const PICTURES: usize = 8;
+    pub const FIELDS: usize = 9;
+    pub const LINKS: usize = 10;
+    pub const MONEY: usize = 11;
+    pub const COUNT: usize = 12;
+}
+
+/// Words of the blocks that read like sentences: at least this many, few of them links.
+const LONG: u32 = 12;
+
+impl Sums {
+    fn of(page: &Page<'_>) -> Sums {
+        let mut rows = vec![[0u32; sum::COUNT]; page.blocks.len() + 1];
+        for (block, row) in page.blocks.iter().zip(&mut rows[1..]) {
+            let words = block.n_words();
+            let long = words >= LONG && block.link_words * 2 < words;
+            row[sum::WORDS] = words;
+            row[sum::LINK_WORDS] = block.link_words;
+            row[sum::STOPS] = block.stops;
+            row[sum::STOP_WORDS] = u32::from(block.themes[0]);
+            row[sum::LONG_WORDS] = if long { words } else { 0 };
+            row[sum::THEME_WORDS] = block.themes[1..].iter().map(|count| u32::from(*count)).sum();
+            row[sum::PARAGRAPH_WORDS] = if block.places & crate::blocks::place::PARAGRAPH != 0 { words } else { 0 };
+            row[sum::HEADINGS] = u32::from(block.heading > 0);
+            row[sum::LINKS] = block.links;
+            row[sum::MONEY] = block.money;
+        }
+        for (places, column) in [(&page.pictures, sum::PICTURES), (&page.fields, sum::FIELDS)] {
+            for block in places {
+                // Counted before the block that follows it.
+                let row = (*block as usize + 1).min(page.blocks.len());
+                rows[row][column] += 1;
+            }
+        }
+        for index in 1..rows.len() {
+            let before = rows[index - 1];
+            for (value, sum) in rows[index].iter_mut().zip(before) {
+                *value = value.wrapping_add(sum);
+            }
+        }
+        Sums { rows }
+    }
+
+    /// The sums over the blocks `start..end`.
+    #[inline]
+    fn over(&self, start: usize, end: usize) -> [u32; sum::COUNT] {
+        let last = self.rows.len() - 1;
+        let (first, end) = (self.rows[start.min(last)], self.rows[end.min(last)]);
+        std::array::from_fn(|column| end[column].saturating_sub(first[column]))
+    }
+
+    fn words_before(&self, block: usize) -> u32 {
+        self.rows[block.min(self.rows.len() - 1)][sum::WORDS]
+    }
+
+    fn page(&self) -> [u32; sum::COUNT] {
+        self.rows[self.rows.len() - 1]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scales_keep_their_order_and_their_range() {
+        let logs: Vec<u8> = [0, 1, 2, 3, 4, 5, 7, 8, 100, 1000, 40_000, u32::MAX].map(log).to_vec();
+        assert!(logs.is_sorted() && logs[1] == 1 && logs[11] == 63, "{logs:?}");
+        assert_eq!([share(0, 0), share(0, 9), share(9, 9), share(20, 9)], [0, 1, 63, 63]);
+        assert_eq!(signed_log(0), 32);
+        assert!(signed_log(-5) < 32 && signed_log(5) > 32 && signed_log(i64::MIN) <= 1);
+    }
+}

@@ -1,0 +1,205 @@
+//! What stands before and after a block: neighbours, windows, the heading above, the densest region.
+
+use super::elements::wider;
+use super::{Evidence, LONG, Matrix, Sums, count, log, rate, share, signed_log, sum};
+use crate::blocks::lexicon::Theme;
+use crate::blocks::{Block, Page, RawLink};
+
+/// Adds the columns about what surrounds each block in reading order.
+pub(super) fn columns(page: &Page<'_>, sums: &Sums, evidence: &Evidence, matrix: &mut Matrix) {
+    position(page, sums, matrix);
+    neighbours(page, matrix);
+    windows(page, sums, matrix);
+    headings(page, sums, matrix);
+    densest(page, sums, matrix);
+    links(page, evidence, matrix);
+}
+
+fn position(page: &Page<'_>, sums: &Sums, matrix: &mut Matrix) {
+    let n_blocks = page.blocks.len();
+    let total = sums.page()[sum::WORDS];
+    matrix.push((0..n_blocks).map(|block| share(block as u32, n_blocks as u32)));
+    matrix.push((0..n_blocks).map(|block| share(sums.words_before(block), total)));
+    matrix.push((0..n_blocks).map(|block| log(sums.words_before(block))));
+    matrix.push((0..n_blocks).map(|block| log(total - sums.words_before(block + 1))));
+    // Sentences before and after: inside the content there are some on both sides.
+    let long = sums.page()[sum::LONG_WORDS];
+    matrix.push((0..n_blocks).map(|block| log(sums.rows[block][sum::LONG_WORDS])));
+    matrix.push((0..n_blocks).map(|block| log(long - sums.rows[block + 1][sum::LONG_WORDS])));
+    matrix.push((0..n_blocks).map(|block| share(sums.rows[block][sum::LONG_WORDS], long)));
+    for forwards in [false, true] {
+        matrix.push(since(page, forwards, |block| block.n_words() >= LONG && block.link_words * 2 < block.n_words()));
+        matrix.push(since(page, forwards, |block| block.ending == 2 && block.n_words() >= 5));
+        matrix.push(since(page, forwards, |block| block.link_words * 4 < block.n_words() * 3));
+    }
+}
+
+/// How many words stand between each block and the nearest earlier or later one that passes.
+fn since(page: &Page<'_>, forwards: bool, passes: impl Fn(&Block) -> bool) -> std::vec::IntoIter<u8> {
+    let mut column = vec![0u8; page.blocks.len()];
+    let mut words = u32::MAX;
+    let mut visit = |index: usize| {
+        column[index] = log(words);
+        let block = &page.blocks[index];
+        words = if passes(block) { 0 } else { words.saturating_add(block.n_words().max(1)) };
+    };
+    if forwards {
+        (0..page.blocks.len()).rev().for_each(&mut visit);
+    } else {
+        (0..page.blocks.len()).for_each(&mut visit);
+    }
+    column.into_iter()
+}
+
+fn neighbours(page: &Page<'_>, matrix: &mut Matrix) {
+    let n_blocks = page.blocks.len() as i64;
+    for offset in [-2i64, -1, 1, 2] {
+        let at = |index: usize| {
+            let other = index as i64 + offset;
+            (0..n_blocks).contains(&other).then(|| &page.blocks[other as usize])
+        };
+        let mut column = |value: fn(&Block) -> u8| {
+            matrix.push((0..page.blocks.len()).map(|index| at(index).map_or(0, value)));
+        };
+        column(|block| log(block.n_words()));
+        column(|block| share(block.link_words, block.n_words()));
+        column(|block| share(u32::from(block.themes[0]), block.n_words()));
+        column(|block| 1 + block.heading);
+        column(|block| 1 + block.ending);
+        matrix.push(
+            (0..page.blocks.len())
+                .map(|index| at(index).map_or(0, |other| 1 + u8::from(other.element == page.blocks[index].element))),
+        );
+    }
+}
+
+fn windows(page: &Page<'_>, sums: &Sums, matrix: &mut Matrix) {
+    for radius in [3usize, 8, 20] {
+        let over: Vec<[u32; sum::COUNT]> =
+            (0..page.blocks.len()).map(|block| sums.over(block.saturating_sub(radius), block + radius + 1)).collect();
+        let mut column = |value: fn(&[u32; sum::COUNT]) -> u8| matrix.push(over.iter().map(value));
+        column(|inside| log(inside[sum::WORDS]));
+        column(|inside| share(inside[sum::LINK_WORDS], inside[sum::WORDS]));
+        column(|inside| share(inside[sum::STOP_WORDS], inside[sum::WORDS]));
+        column(|inside| share(inside[sum::LONG_WORDS], inside[sum::WORDS]));
+        column(|inside| share(inside[sum::THEME_WORDS], inside[sum::WORDS]));
+        column(|inside| count(inside[sum::HEADINGS]));
+    }
+}
+
+/// The heading above: how far, how high, and what it announces.
+fn headings(page: &Page<'_>, sums: &Sums, matrix: &mut Matrix) {
+    let mut last = None;
+    let above: Vec<Option<usize>> = page
+        .blocks
+        .iter()
+        .enumerate()
+        .map(|(index, block)| {
+            let above = last;
+            if block.heading > 0 {
+                last = Some(index);
+            }
+            above
+        })
+        .collect();
+    let mut column = |value: &dyn Fn(usize, usize) -> u8| {
+        matrix.push(above.iter().enumerate().map(|(index, above)| above.map_or(0, |above| value(index, above))));
+    };
+    column(&|index, above| log(sums.words_before(index) - sums.words_before(above)));
+    column(&|index, above| count((index - above) as u32));
+    column(&|_, above| page.blocks[above].heading);
+    column(&|_, above| log(page.blocks[above].n_words()));
+    for theme in [Theme::Comment, Theme::Related, Theme::Share, Theme::Account, Theme::Legal, Theme::Shop] {
+        column(&|_, above| {
+            let heading = &page.blocks[above];
+            share(u32::from(heading.themes[theme as usize]), heading.n_words())
+        });
+    }
+    // The last words before that announce comments or other pages, heading or not.
+    for theme in [Theme::Comment, Theme::Related, Theme::Legal] {
+        matrix.push(since(page, false, |block| {
+            block.n_words() <= 6 && block.themes[theme as usize] > 0 && block.stops == 0
+        }));
+    }
+}
+
+/// The element that holds most sentences most directly, and where each block stands to it.
+fn densest(page: &Page<'_>, sums: &Sums, matrix: &mut Matrix) {
+    let wider = wider(page);
+    let mut scores = vec![0.0f32; page.elements.len()];
+    for block in &page.blocks {
+        let words = block.n_words();
+        if words < LONG || block.link_words * 3 > words {
+            continue;
+        }
+        let (mut element, mut part) = (block.element as usize, words as f32);
+        for _ in 0..4 {
+            scores[element] += part;
+            part *= 0.6;
+            let next = wider[element] as usize;
+            if next == element {
+                break;
+            }
+            element = next;
+        }
+    }
+    let best = (0..scores.len()).max_by(|a, b| scores[*a].total_cmp(&scores[*b]).then(b.cmp(a))).unwrap_or(0);
+    let region = &page.elements[best];
+    let (start, end) = (region.first_block as usize, region.end_block as usize);
+    let inside = sums.over(start, end);
+    matrix.push((0..page.blocks.len()).map(|block| u8::from((start..end).contains(&block))));
+    matrix.push((0..page.blocks.len()).map(|block| {
+        let here = i64::from(sums.words_before(block));
+        signed_log(if block < start {
+            here - i64::from(sums.words_before(start))
+        } else {
+            (here - i64::from(sums.words_before(end))).max(0)
+        })
+    }));
+    matrix.push_same(share(inside[sum::WORDS], sums.page()[sum::WORDS]));
+    matrix.push_same(log(inside[sum::LONG_WORDS]));
+    matrix.push_same(share(inside[sum::LONG_WORDS], sums.page()[sum::LONG_WORDS]));
+}
+
+/// Where the first link of a block leads.
+fn links(page: &Page<'_>, evidence: &Evidence, matrix: &mut Matrix) {
+    let own_host = host(&evidence.address);
+    let mut targets = vec![[0u8; 3]; page.blocks.len()];
+    for RawLink { node, block, .. } in page.links.iter().rev() {
+        let Some(row) = targets.get_mut(*block as usize) else { continue };
+        let Some(target) = page.tree.attribute(*node, "href") else { continue };
+        let path = target.split_once("://").map_or(&*target, |(_, rest)| rest);
+        let joints = path.bytes().take(256).filter(|byte| matches!(byte, b'/' | b'-' | b'_' | b'=')).count();
+        *row = [target_kind(&target, own_host), count(joints as u32), log(path.len() as u32)];
+    }
+    for feature in 0..3 {
+        matrix.push(targets.iter().map(|row| row[feature]));
+    }
+    matrix.push(page.blocks.iter().map(|block| rate(block.links, block.n_words(), 60)));
+}
+
+fn host(address: &str) -> &str {
+    let rest = address.split_once("//").map_or("", |(_, rest)| rest);
+    rest.split(['/', '?', '#']).next().unwrap_or("").trim_start_matches("www.")
+}
+
+/// 1 this page, 2 an action, 3 this site, 4 elsewhere, 5 a social network.
+fn target_kind(target: &str, own_host: &str) -> u8 {
+    const SOCIAL: [&str; 9] =
+        ["facebook.", "twitter.", "linkedin.", "pinterest.", "instagram.", "youtube.", "reddit.", "whatsapp.", "t.me"];
+    let target = target.trim_start();
+    if target.is_empty() || target.starts_with('#') {
+        return 1;
+    }
+    if target.starts_with("javascript:") || target.starts_with("mailto:") || target.starts_with("tel:") {
+        return 2;
+    }
+    if !target.starts_with("//") && !target.starts_with("http") {
+        return 3;
+    }
+    let other = host(target);
+    if !own_host.is_empty() && (other.ends_with(own_host) || own_host.ends_with(other)) {
+        return 3;
+    }
+    if SOCIAL.iter().any(|name| other.contains(name)) { 5 } else { 4 }
+}

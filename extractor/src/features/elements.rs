@@ -1,0 +1,162 @@
+//! What the elements around a block say: their names, how much text they hold, and how dense it is.
+
+use super::own::tag_class;
+use super::{Matrix, Sums, count, log, rate, share, sum};
+use crate::blocks::lexicon::N_ROLES;
+use crate::blocks::{Element, Page};
+use crate::model::NameTable;
+
+/// Ancestors looked at, each holding more blocks than the one before.
+const LEVELS: usize = 6;
+
+/// Features of one ancestor.
+const PER_LEVEL: usize = 14;
+
+/// Adds the columns about the elements around each block.
+pub(super) fn columns(page: &Page<'_>, sums: &Sums, names: &NameTable, matrix: &mut Matrix) {
+    roles(page, matrix);
+    name_values(page, names, matrix);
+    ancestors(page, sums, matrix);
+}
+
+fn n_blocks(element: &Element) -> u32 {
+    element.end_block.saturating_sub(element.first_block)
+}
+
+/// For each role, how near the nearest ancestor that announces it is; 0 when none does.
+fn roles(page: &Page<'_>, matrix: &mut Matrix) {
+    let mut near = vec![[0u8; N_ROLES]; page.elements.len()];
+    for (index, element) in page.elements.iter().enumerate() {
+        let mut row = near[element.parent as usize];
+        for (role, value) in row.iter_mut().enumerate() {
+            let announced = (element.roles >> role) & 1 != 0;
+            *value = if announced { 63 } else { value.saturating_sub(u8::from(*value > 1)) };
+        }
+        near[index] = row;
+    }
+    for role in 0..N_ROLES {
+        matrix.push(page.blocks.iter().map(|block| near[block.element as usize][role]));
+    }
+    matrix.push(page.blocks.iter().map(|block| count(u32::from(page.elements[block.element as usize].depth))));
+}
+
+/// What the learned table says about the class names on the way up.
+#[derive(Clone, Copy, Default)]
+struct NameValue {
+    lowest: f32,
+    highest: f32,
+    own: f32,
+    nearest: f32,
+    decayed: f32,
+    last_three: [f32; 3],
+    since_lowest: u8,
+}
+
+fn name_values(page: &Page<'_>, names: &NameTable, matrix: &mut Matrix) {
+    let mut values = vec![NameValue::default(); page.elements.len()];
+    for (index, element) in page.elements.iter().enumerate() {
+        let mut value = values[element.parent as usize];
+        let (mut total, mut n_known, mut low, mut high) = (0.0f32, 0, 0.0f32, 0.0f32);
+        for name in page.names_of(element) {
+            if let Some(known) = names.get(*name) {
+                total += known;
+                n_known += 1;
+                low = low.min(known);
+                high = high.max(known);
+            }
+        }
+        value.since_lowest = value.since_lowest.saturating_add(1).min(63);
+        if n_known > 0 {
+            let own = total / n_known as f32;
+            value.own = own;
+            value.nearest = if -low > high { low } else { high };
+            value.decayed = 0.7 * value.decayed + own;
+            value.last_three = [own, value.last_three[0], value.last_three[1]];
+            value.highest = value.highest.max(high);
+            if low < value.lowest {
+                value.lowest = low;
+                value.since_lowest = 0;
+            }
+        }
+        values[index] = value;
+    }
+    let mut column = |read: fn(&NameValue) -> f32| {
+        matrix.push(page.blocks.iter().map(|block| scale(read(&values[block.element as usize]))));
+    };
+    column(|value| value.lowest);
+    column(|value| value.highest);
+    column(|value| value.own);
+    column(|value| value.nearest);
+    column(|value| value.decayed * 0.5);
+    column(|value| value.last_three.iter().sum::<f32>() * 0.5);
+    matrix.push(page.blocks.iter().map(|block| values[block.element as usize].since_lowest));
+}
+
+/// Log-odds from -4 to 4 as a byte.
+fn scale(value: f32) -> u8 {
+    (32.0 + value * 7.75).clamp(0.0, 63.0) as u8
+}
+
+fn ancestors(page: &Page<'_>, sums: &Sums, matrix: &mut Matrix) {
+    let wider = wider(page);
+    let page_words = sums.page()[sum::WORDS];
+    let long_words =
+        |element: &Element| sums.over(element.first_block as usize, element.end_block as usize)[sum::LONG_WORDS];
+    let rows: Vec<[u8; PER_LEVEL]> = page
+        .elements
+        .iter()
+        .zip(&wider)
+        .map(|(element, around)| {
+            row(element, sums, page_words, share(long_words(element), long_words(&page.elements[*around as usize])))
+        })
+        .collect();
+    let mut chain: Vec<u32> = page.blocks.iter().map(|block| block.element).collect();
+    for level in 0..LEVELS {
+        for feature in 0..PER_LEVEL {
+            matrix.push(chain.iter().map(|element| rows[*element as usize][feature]));
+        }
+        // Where in the element the block stands.
+        matrix.push(chain.iter().enumerate().map(|(block, element)| {
+            let element = &page.elements[*element as usize];
+            share((block as u32).saturating_sub(element.first_block), n_blocks(element))
+        }));
+        if level + 1 < LEVELS {
+            for element in &mut chain {
+                *element = wider[*element as usize];
+            }
+        }
+    }
+}
+
+/// For each element, the nearest one around it that holds more blocks.
+pub(super) fn wider(page: &Page<'_>) -> Vec<u32> {
+    let mut wider = vec![0u32; page.elements.len()];
+    for (index, element) in page.elements.iter().enumerate().skip(1) {
+        let parent = &page.elements[element.parent as usize];
+        wider[index] =
+            if n_blocks(parent) > n_blocks(element) { element.parent } else { wider[element.parent as usize] };
+    }
+    wider
+}
+
+fn row(element: &Element, sums: &Sums, page_words: u32, part_of_wider: u8) -> [u8; PER_LEVEL] {
+    let inside = sums.over(element.first_block as usize, element.end_block as usize);
+    let n_blocks = n_blocks(element);
+    let words = inside[sum::WORDS];
+    [
+        log(words),
+        share(inside[sum::LINK_WORDS], words),
+        log(n_blocks),
+        log(words.checked_div(n_blocks).unwrap_or(0)),
+        share(inside[sum::PARAGRAPH_WORDS], words),
+        rate(inside[sum::STOPS], words, 300),
+        share(inside[sum::STOP_WORDS], words),
+        share(words, page_words),
+        share(inside[sum::LONG_WORDS], words),
+        rate(inside[sum::HEADINGS], n_blocks, 100),
+        tag_class(element.tag),
+        share(inside[sum::THEME_WORDS], words),
+        rate(inside[sum::PICTURES], n_blocks, 32),
+        part_of_wider,
+    ]
+}

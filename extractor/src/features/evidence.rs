@@ -1,0 +1,105 @@
+//! What the page says about itself elsewhere: title, description, structured data, address.
+
+use super::{Matrix, share, signed_log};
+use crate::blocks::lexicon::{SEED, hash, mix};
+use crate::blocks::{Page, is_unspaced};
+
+/// What is known about a page beside its blocks. Every field may be empty.
+#[derive(Clone, Debug, Default)]
+pub struct Evidence {
+    /// The title.
+    pub title: String,
+    /// The description.
+    pub description: String,
+    /// The text of the piece, where structured data holds it.
+    pub body: String,
+    /// `og:type`.
+    pub kind: String,
+    /// The types of the structured data, separated by spaces.
+    pub schema_types: String,
+    /// The address.
+    pub address: String,
+}
+
+/// Adds the columns about agreement with title, description and structured data.
+pub(super) fn columns(page: &Page<'_>, evidence: &Evidence, matrix: &mut Matrix) {
+    let title = words(&evidence.title);
+    let scores = title_scores(page, &title);
+    matrix.push(scores.iter().copied());
+    let heading = page.blocks.iter().position(|block| block.heading == 1);
+    for mark in [title_block(page, &scores), heading] {
+        let from = mark.map(|mark| i64::from(page.blocks[mark].first_word));
+        matrix.push(
+            page.blocks.iter().map(|block| from.map_or(0, |from| signed_log(i64::from(block.first_word) - from))),
+        );
+    }
+    for text in [&evidence.description, &evidence.body] {
+        let shingles = shingles(&words(text));
+        matrix.push(page.blocks.iter().map(|block| {
+            let words = page.block_words(block);
+            if shingles.is_empty() || words.len() < 3 {
+                return 0;
+            }
+            let found = words.windows(3).filter(|window| shingles.binary_search(&shingle(window)).is_ok()).count();
+            share(found as u32, words.len() as u32 - 2)
+        }));
+    }
+}
+
+/// How much of the title a block holds, and how much more it holds: 63 is the title and nothing else.
+fn title_scores(page: &Page<'_>, title: &[u32]) -> Vec<u8> {
+    let mut sorted = title.to_vec();
+    sorted.sort_unstable();
+    sorted.dedup();
+    page.blocks
+        .iter()
+        .map(|block| {
+            let words = page.block_words(block);
+            if sorted.is_empty() || words.is_empty() || words.len() > 4 * title.len() + 8 {
+                return 0;
+            }
+            let found = words.iter().filter(|word| sorted.binary_search(word).is_ok()).count();
+            share(2 * found as u32, (words.len() + title.len()) as u32)
+        })
+        .collect()
+}
+
+/// The block most like the title; a heading among equals, and nothing at all when no block is.
+fn title_block(page: &Page<'_>, scores: &[u8]) -> Option<usize> {
+    let best = (0..scores.len()).max_by_key(|index| {
+        let heading = page.blocks[*index].heading;
+        (scores[*index] + if heading > 0 { 12 } else { 0 }, std::cmp::Reverse(*index))
+    })?;
+    (scores[best] >= 25).then_some(best)
+}
+
+/// Hashes of the words of a text, as blocks have them.
+pub fn words(text: &str) -> Vec<u32> {
+    let mut words = Vec::new();
+    let mut word = None;
+    let mut buffer = [0; 4];
+    for character in text.chars() {
+        let single = is_unspaced(character);
+        if !single && (character.is_alphanumeric() || character == '_') {
+            let small = character.to_lowercase().next().unwrap_or(character);
+            word = Some(small.encode_utf8(&mut buffer).bytes().fold(word.unwrap_or(SEED), mix));
+            continue;
+        }
+        words.extend(word.take().map(|hash: u32| hash.max(1)));
+        if single {
+            words.push(hash(character.encode_utf8(&mut buffer)));
+        }
+    }
+    words.extend(word.map(|hash| hash.max(1)));
+    words
+}
+
+fn shingle(words: &[u32]) -> u32 {
+    words.iter().fold(SEED, |hash, word| (hash ^ word).wrapping_mul(0x0100_0193).rotate_left(7))
+}
+
+fn shingles(words: &[u32]) -> Vec<u32> {
+    let mut shingles: Vec<u32> = words.windows(3).map(shingle).collect();
+    shingles.sort_unstable();
+    shingles
+}

@@ -1,0 +1,100 @@
+//! What a block says by itself.
+
+use super::{Matrix, count, log, rate, share};
+use crate::blocks::{Block, Break, Page, place};
+use crate::tree::Tag;
+
+/// Adds the columns about the block's own text and place.
+pub(super) fn columns(page: &Page<'_>, matrix: &mut Matrix) {
+    let blocks = &page.blocks;
+    let mut column = |value: fn(&Block) -> u8| matrix.push(blocks.iter().map(value));
+    column(|block| log(block.n_words()));
+    column(|block| log(block.characters));
+    column(|block| share(block.link_words, block.n_words()));
+    column(|block| share(block.bold_words, block.n_words()));
+    column(|block| block.ending);
+    column(|block| rate(block.commas, block.n_words(), 200));
+    column(|block| rate(block.stops, block.n_words(), 200));
+    column(|block| count(block.stops));
+    column(|block| share(u32::from(block.themes[0]), block.n_words()));
+    column(|block| share(block.capitals, block.n_words()));
+    column(|block| share(block.digits, block.characters));
+    column(|block| rate(block.characters, block.n_words(), 4));
+    column(|block| share(block.unspaced, block.characters));
+    column(|block| count(block.money));
+    column(|block| count(block.separators));
+    column(|block| count(block.links));
+    column(|block| block.heading);
+    column(|block| u8::from(block.begins == Break::Line));
+    column(|block| block.tag.map_or(0, tag_class));
+    for theme in 1..crate::blocks::lexicon::N_THEMES {
+        matrix.push(blocks.iter().map(|block| count(u32::from(block.themes[theme]))));
+    }
+    matrix.push(
+        blocks.iter().map(|block| share(block.themes[1..].iter().map(|hits| u32::from(*hits)).sum(), block.n_words())),
+    );
+    for bit in 0..place::COUNT {
+        matrix.push(blocks.iter().map(|block| ((block.places >> bit) & 1) as u8));
+    }
+    repeated(page, matrix);
+}
+
+/// Tags in an order in which a threshold makes sense: prose, lists, tables, boxes.
+pub(super) fn tag_class(tag: Tag) -> u8 {
+    match tag {
+        Tag::P => 1,
+        Tag::Blockquote => 2,
+        Tag::Pre => 3,
+        Tag::H1 => 4,
+        Tag::H2 => 5,
+        Tag::H3 => 6,
+        Tag::H4 | Tag::H5 | Tag::H6 => 7,
+        Tag::Article => 8,
+        Tag::Main => 9,
+        Tag::Section => 10,
+        Tag::Div => 11,
+        Tag::Center => 12,
+        Tag::Td => 13,
+        Tag::Th => 14,
+        Tag::Tr => 15,
+        Tag::Tbody | Tag::Thead | Tag::Tfoot => 16,
+        Tag::Table => 17,
+        Tag::Li => 18,
+        Tag::Ul => 19,
+        Tag::Ol => 20,
+        Tag::Dd => 21,
+        Tag::Dt => 22,
+        Tag::Dl => 23,
+        Tag::Figcaption => 24,
+        Tag::Figure => 25,
+        Tag::Button | Tag::Option => 26,
+        Tag::Label | Tag::Legend => 27,
+        Tag::Form | Tag::Fieldset => 28,
+        Tag::Header => 29,
+        Tag::Footer => 30,
+        Tag::Aside => 31,
+        Tag::Nav => 32,
+        Tag::Span => 33,
+        Tag::A => 34,
+        Tag::Body => 35,
+        Tag::Html => 36,
+        _ => 37,
+    }
+}
+
+/// How often the same words stand on the page, and whether this is the first time.
+fn repeated(page: &Page<'_>, matrix: &mut Matrix) {
+    let mut order: Vec<(u32, u32)> =
+        page.blocks.iter().enumerate().map(|(index, block)| (block.fingerprint, index as u32)).collect();
+    order.sort_unstable();
+    let mut times = vec![0u8; page.blocks.len()];
+    let mut first = vec![1u8; page.blocks.len()];
+    for run in order.chunk_by(|a, b| a.0 == b.0) {
+        for (place, (_, index)) in run.iter().enumerate() {
+            times[*index as usize] = count(run.len() as u32);
+            first[*index as usize] = u8::from(place == 0);
+        }
+    }
+    matrix.push(times.into_iter());
+    matrix.push(first.into_iter());
+}

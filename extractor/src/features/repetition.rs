@@ -1,0 +1,114 @@
+//! Records: siblings that look alike, as cards, posts, rows and results do.
+
+use super::{Matrix, Sums, count, log, rate, share, sum};
+use crate::blocks::Page;
+
+/// Siblings with the same tag and names.
+#[derive(Clone, Copy, Default)]
+struct Group {
+    members: u32,
+    sums: [u32; sum::COUNT],
+}
+
+/// Fewer alike are a coincidence.
+const MIN_MEMBERS: u32 = 3;
+
+/// Adds the columns about the nearest and the largest group that each block belongs to.
+pub(super) fn columns(page: &Page<'_>, sums: &Sums, matrix: &mut Matrix) {
+    let groups = Groups::of(page, sums);
+    let page_words = sums.page()[sum::WORDS];
+    let (nearest, largest) = groups.on_the_way_up(page);
+    for choice in [&nearest, &largest] {
+        let members: Vec<u32> = page.blocks.iter().map(|block| choice[block.element as usize]).collect();
+        let mut column = |value: &dyn Fn(usize, u32, Group) -> u8| {
+            matrix.push(members.iter().enumerate().map(|(block, member)| match *member {
+                0 => 0,
+                member => value(block, member, groups.of_element(member)),
+            }));
+        };
+        column(&|_, _, group| log(group.members));
+        column(&|_, _, group| log(group.sums[sum::WORDS] / group.members.max(1)));
+        column(&|_, _, group| share(group.sums[sum::LINK_WORDS], group.sums[sum::WORDS]));
+        column(&|_, _, group| share(group.sums[sum::WORDS], page_words));
+        column(&|_, _, group| rate(group.sums[sum::PICTURES], group.members, 8));
+        column(&|_, _, group| rate(group.sums[sum::HEADINGS], group.members, 16));
+        column(&|_, _, group| rate(group.sums[sum::MONEY], group.members, 16));
+        column(&|_, _, group| rate(group.sums[sum::STOPS], group.sums[sum::WORDS], 300));
+        column(&|_, _, group| share(group.sums[sum::LONG_WORDS], group.sums[sum::WORDS]));
+        column(&|_, member, _| {
+            let element = &page.elements[member as usize];
+            log(sums.over(element.first_block as usize, element.end_block as usize)[sum::WORDS])
+        });
+        column(&|block, member, _| count((block as u32).saturating_sub(page.elements[member as usize].first_block)));
+        column(&|_, member, _| log(groups.order[member as usize]));
+    }
+    // The strongest group of the page: what kind of page is it?
+    let strongest =
+        groups.all.iter().filter(|group| group.members >= MIN_MEMBERS).max_by_key(|group| group.sums[sum::WORDS]);
+    let strongest = strongest.copied().unwrap_or_default();
+    matrix.push_same(log(strongest.members));
+    matrix.push_same(share(strongest.sums[sum::WORDS], page_words));
+    matrix.push_same(log(strongest.sums[sum::WORDS].checked_div(strongest.members).unwrap_or(0)));
+    matrix.push_same(share(strongest.sums[sum::LINK_WORDS], strongest.sums[sum::WORDS]));
+    matrix.push_same(rate(strongest.sums[sum::PICTURES], strongest.members, 8));
+}
+
+struct Groups {
+    all: Vec<Group>,
+    /// The group of each element.
+    group: Vec<u32>,
+    /// The place of each element in its group.
+    order: Vec<u32>,
+}
+
+impl Groups {
+    fn of(page: &Page<'_>, sums: &Sums) -> Groups {
+        let mut keys: Vec<(u32, u32, u32)> = page
+            .elements
+            .iter()
+            .enumerate()
+            .filter(|(_, element)| element.end_block > element.first_block)
+            .map(|(index, element)| (element.parent, element.signature, index as u32))
+            .collect();
+        keys.sort_unstable();
+        let mut groups = Groups {
+            all: vec![Group::default()],
+            group: vec![0; page.elements.len()],
+            order: vec![0; page.elements.len()],
+        };
+        for run in keys.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
+            let mut group = Group::default();
+            for (place, (_, _, index)) in run.iter().enumerate() {
+                let element = &page.elements[*index as usize];
+                let inside = sums.over(element.first_block as usize, element.end_block as usize);
+                for (total, value) in group.sums.iter_mut().zip(inside) {
+                    *total = total.saturating_add(value);
+                }
+                group.members += 1;
+                groups.group[*index as usize] = groups.all.len() as u32;
+                groups.order[*index as usize] = place as u32;
+            }
+            groups.all.push(group);
+        }
+        groups
+    }
+
+    fn of_element(&self, element: u32) -> Group {
+        self.all[self.group[element as usize] as usize]
+    }
+
+    /// For each element, the nearest and the largest group member on the way up; 0 when there is none.
+    fn on_the_way_up(&self, page: &Page<'_>) -> (Vec<u32>, Vec<u32>) {
+        let mut nearest = vec![0u32; page.elements.len()];
+        let mut largest = vec![0u32; page.elements.len()];
+        for (index, element) in page.elements.iter().enumerate().skip(1) {
+            let above = (nearest[element.parent as usize], largest[element.parent as usize]);
+            let own = self.of_element(index as u32);
+            let repeated = own.members >= MIN_MEMBERS;
+            nearest[index] = if repeated { index as u32 } else { above.0 };
+            let larger = repeated && (above.1 == 0 || own.sums[sum::WORDS] > self.of_element(above.1).sums[sum::WORDS]);
+            largest[index] = if larger { index as u32 } else { above.1 };
+        }
+        (nearest, largest)
+    }
+}

@@ -1,0 +1,239 @@
+//! What was learned from gold pages: boosted trees over the features of blocks, and what class names mean.
+//!
+//! The tables are written by the lab's training and compiled in; reading them back is a plain loop.
+
+use std::sync::LazyLock;
+
+use crate::features::Matrix;
+
+/// The trained tables.
+static TABLES: &[u8] = include_bytes!("model/tables.bin");
+
+/// The model that the crate was built with.
+pub static MODEL: LazyLock<Model> = LazyLock::new(|| Model::read(TABLES).unwrap_or_default());
+
+/// How many of the ensembles there are: one for blocks, then one for each page type.
+pub const N_ENSEMBLES: usize = 1 + crate::PageType::ALL.len();
+
+/// Everything that was learned.
+#[derive(Clone, Debug, Default)]
+pub struct Model {
+    /// What class names mean.
+    pub names: NameTable,
+    /// Is a block content? Then, for each page type: is it this type?
+    pub ensembles: Vec<Ensemble>,
+}
+
+/// A sum of oblivious trees: every level of a tree asks one question of all blocks.
+#[derive(Clone, Debug, Default)]
+pub struct Ensemble {
+    /// Log-odds before any tree.
+    pub base: f32,
+    /// What a leaf's number is multiplied by.
+    pub scale: f32,
+    /// The trees.
+    pub trees: Vec<Tree>,
+}
+
+/// One tree.
+#[derive(Clone, Debug, Default)]
+pub struct Tree {
+    /// Is this feature above this byte? The first question is the lowest bit of the leaf's number.
+    pub splits: Vec<(u16, u8)>,
+    /// Two to the number of questions.
+    pub leaves: Vec<i16>,
+}
+
+impl Ensemble {
+    /// The probability for every block of a page.
+    pub fn probabilities(&self, matrix: &Matrix) -> Vec<f32> {
+        let n_blocks = matrix.n_blocks();
+        let mut sums = vec![0i32; n_blocks];
+        let mut leaf = vec![0u8; n_blocks];
+        for tree in &self.trees {
+            leaf.fill(0);
+            for (level, (feature, threshold)) in tree.splits.iter().enumerate() {
+                // Eight bits of a byte: whole columns are compared many blocks at a time.
+                for (leaf, value) in leaf.iter_mut().zip(matrix.column(usize::from(*feature))) {
+                    *leaf |= u8::from(*value > *threshold) << level;
+                }
+            }
+            for (sum, leaf) in sums.iter_mut().zip(&leaf) {
+                *sum += i32::from(tree.leaves[usize::from(*leaf)]);
+            }
+        }
+        sums.into_iter().map(|sum| 1.0 / (1.0 + (-(self.base + sum as f32 * self.scale)).exp())).collect()
+    }
+
+    /// The probability for the page as a whole, by the features that all blocks share.
+    pub fn page_probability(&self, matrix: &Matrix) -> f32 {
+        let sum: i32 = self
+            .trees
+            .iter()
+            .map(|tree| {
+                let leaf = tree.splits.iter().enumerate().fold(0, |leaf, (level, (feature, threshold))| {
+                    let value = matrix.column(usize::from(*feature)).first().copied().unwrap_or(0);
+                    leaf | (usize::from(value > *threshold) << level)
+                });
+                i32::from(tree.leaves[leaf])
+            })
+            .sum();
+        1.0 / (1.0 + (-(self.base + sum as f32 * self.scale)).exp())
+    }
+}
+
+/// What class names mean: log-odds that the text below is content, by the hash of the name.
+#[derive(Clone, Debug, Default)]
+pub struct NameTable {
+    entries: Vec<(u32, i8)>,
+    slots: Vec<(u32, i8)>,
+}
+
+/// Log-odds are kept in steps of one sixteenth.
+const STEP: f32 = 1.0 / 16.0;
+
+impl NameTable {
+    /// Builds a table; the order of the entries does not matter.
+    pub fn new(mut entries: Vec<(u32, i8)>) -> Self {
+        entries.sort_unstable();
+        let mut table = NameTable { slots: vec![(0, 0); (entries.len() * 2 + 1).next_power_of_two()], entries };
+        for index in 0..table.entries.len() {
+            let entry = table.entries[index];
+            let slot = table.slot(entry.0);
+            table.slots[slot] = entry;
+        }
+        table
+    }
+
+    /// The entries, sorted.
+    pub fn entries(&self) -> &[(u32, i8)] {
+        &self.entries
+    }
+
+    /// The nearest number of steps.
+    pub fn steps(log_odds: f32) -> i8 {
+        (log_odds / STEP).round().clamp(-127.0, 127.0) as i8
+    }
+
+    /// What a name means, if it is known.
+    #[inline]
+    pub fn get(&self, name: u32) -> Option<f32> {
+        if self.entries.is_empty() || name == 0 {
+            return None;
+        }
+        let (found, steps) = self.slots[self.slot(name)];
+        (found == name).then(|| f32::from(steps) * STEP)
+    }
+
+    #[inline]
+    fn slot(&self, name: u32) -> usize {
+        let mask = self.slots.len() - 1;
+        let mut slot = (name.wrapping_mul(0x9E37_79B1) >> 8) as usize & mask;
+        while self.slots[slot].0 != name && self.slots[slot].0 != 0 {
+            slot = (slot + 1) & mask;
+        }
+        slot
+    }
+}
+
+impl Model {
+    /// The tables as bytes, little-endian.
+    pub fn write(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        bytes.extend((self.names.entries.len() as u32).to_le_bytes());
+        for (name, steps) in &self.names.entries {
+            bytes.extend(name.to_le_bytes());
+            bytes.extend(steps.to_le_bytes());
+        }
+        bytes.extend((self.ensembles.len() as u32).to_le_bytes());
+        for ensemble in &self.ensembles {
+            bytes.extend(ensemble.base.to_le_bytes());
+            bytes.extend(ensemble.scale.to_le_bytes());
+            bytes.extend((ensemble.trees.len() as u32).to_le_bytes());
+            for tree in &ensemble.trees {
+                bytes.push(tree.splits.len() as u8);
+                for (feature, threshold) in &tree.splits {
+                    bytes.extend(feature.to_le_bytes());
+                    bytes.push(*threshold);
+                }
+                for leaf in &tree.leaves {
+                    bytes.extend(leaf.to_le_bytes());
+                }
+            }
+        }
+        bytes
+    }
+
+    /// Reads what [`Model::write`] wrote; nothing when the bytes are something else.
+    pub fn read(bytes: &[u8]) -> Option<Model> {
+        let mut input = Input(bytes);
+        let n_names = input.u32()?;
+        let mut names = Vec::new();
+        for _ in 0..n_names {
+            names.push((input.u32()?, i8::from_le_bytes(input.take()?)));
+        }
+        let n_ensembles = input.u32()?;
+        let mut ensembles = Vec::new();
+        for _ in 0..n_ensembles {
+            let (base, scale) = (f32::from_le_bytes(input.take()?), f32::from_le_bytes(input.take()?));
+            let n_trees = input.u32()?;
+            let trees = (0..n_trees).map(|_| input.tree()).collect::<Option<Vec<Tree>>>()?;
+            ensembles.push(Ensemble { base, scale, trees });
+        }
+        input.0.is_empty().then(|| Model { names: NameTable::new(names), ensembles })
+    }
+}
+
+/// Bytes not yet read.
+struct Input<'b>(&'b [u8]);
+
+impl Input<'_> {
+    fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
+        let (first, rest) = self.0.split_first_chunk::<N>()?;
+        self.0 = rest;
+        Some(*first)
+    }
+
+    fn u32(&mut self) -> Option<u32> {
+        self.take().map(u32::from_le_bytes)
+    }
+
+    fn tree(&mut self) -> Option<Tree> {
+        let [n_splits] = self.take()?;
+        if n_splits > 8 {
+            return None;
+        }
+        let mut tree = Tree::default();
+        for _ in 0..n_splits {
+            tree.splits.push((u16::from_le_bytes(self.take()?), self.take::<1>()?[0]));
+        }
+        for _ in 0..1usize << n_splits {
+            tree.leaves.push(i16::from_le_bytes(self.take()?));
+        }
+        Some(tree)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_come_back_as_they_were_written() {
+        let tree = Tree { splits: vec![(3, 9)], leaves: vec![-5, 7] };
+        let model = Model {
+            names: NameTable::new(vec![(9, -16), (4, 32)]),
+            ensembles: vec![Ensemble { base: 0.5, scale: 0.25, trees: vec![tree] }],
+        };
+        let bytes = model.write();
+        let again = Model::read(&bytes).expect("written by us");
+        assert_eq!(again.write(), bytes);
+        assert_eq!((again.names.get(4), again.names.get(9), again.names.get(5)), (Some(2.0), Some(-1.0), None));
+        assert!(Model::read(&bytes[..bytes.len() - 1]).is_none());
+    }
+
+    #[test]
+    fn the_crate_holds_a_trained_model() {
+        assert!(Model::read(TABLES).is_some_and(|model| model.ensembles.len() == N_ENSEMBLES));
+    }
+}
