@@ -259,6 +259,31 @@ impl Writer {
     }
 }
 
+/// A line with one more field at its end.
+pub fn with_field(line: &[u8], name: &str, value: &impl serde::Serialize) -> Vec<u8> {
+    let line = line.trim_ascii_end();
+    let body = line.strip_suffix(b"}").unwrap_or(line).trim_ascii_end();
+    let mut longer = body.to_vec();
+    if !body.ends_with(b"{") {
+        longer.push(b',');
+    }
+    serde_json::to_writer(&mut longer, name).expect("a name is a text");
+    longer.push(b':');
+    serde_json::to_writer(&mut longer, value).expect("the value is plain data");
+    longer.push(b'}');
+    longer
+}
+
+/// A line with another text, and a field that says what was taken away. Its `counts`, which no longer hold, go.
+pub fn with_text(line: &[u8], text: String, removed: (&str, u64)) -> Vec<u8> {
+    let mut document: serde_json::Map<String, serde_json::Value> =
+        serde_json::from_slice(line).expect("only documents come here");
+    document.insert("text".into(), text.into());
+    document.shift_remove("counts");
+    document.insert(removed.0.into(), removed.1.into());
+    serde_json::to_vec(&document).expect("a map of JSON values")
+}
+
 /// The document shards that the words of a command name: files as they are, folders by what lies in them.
 ///
 /// A folder that pith wrote gives the shards of its manifest; any other gives its `.jsonl[.gz|.zst]` files by name.

@@ -4,12 +4,18 @@
 //! It does not know what a crawler or an extractor is.
 
 mod error;
+mod parallel;
+mod script;
+mod step;
 mod watch;
 
 pub mod draft;
+pub mod duplicate;
+pub mod filter;
 pub mod jsonl;
 pub mod manifest;
 pub mod warc;
 
 pub use error::{Error, Result};
+pub use step::{Finished, Run};
 pub use watch::Watch;

@@ -158,7 +158,7 @@ impl Output {
                     return Err(Error::OtherWork { path: folder.into(), command: old.step.command, what });
                 }
                 (_, Earlier::Redo) => {
-                    discard(folder, &old)?;
+                    discard(folder, &old.shards)?;
                     fresh
                 }
             },
@@ -207,6 +207,14 @@ impl Output {
         Ok(&self.manifest)
     }
 
+    /// Removes the shards, and their files, whose names the caller does not want any more.
+    pub fn retain(&mut self, wanted: impl Fn(&str) -> bool) -> Result<(), Error> {
+        let (kept, gone): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.manifest.shards).into_iter().partition(|shard| wanted(&shard.name));
+        self.manifest.shards = kept;
+        discard(&self.folder, &gone)
+    }
+
     fn sum(&mut self) {
         let mut counts = Counts::new();
         for shard in &self.manifest.shards {
@@ -245,8 +253,8 @@ fn difference(old: &Step, new: &Step) -> Option<&'static str> {
 }
 
 /// Removes what an earlier run wrote, and only that: the files its manifest names.
-fn discard(folder: &Path, manifest: &Manifest) -> Result<(), Error> {
-    for shard in &manifest.shards {
+fn discard(folder: &Path, shards: &[Shard]) -> Result<(), Error> {
+    for shard in shards {
         let path = folder.join(&shard.name);
         match fs::remove_file(&path) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(Error::at(path)(error)),
