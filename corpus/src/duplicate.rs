@@ -24,10 +24,9 @@ use serde_json::json;
 pub use paragraphs::Paragraphs;
 pub use priority::Keep;
 
-use crate::draft::Sealed;
 use crate::jsonl::{self, Line, View, Writer};
-use crate::manifest::{Counts, Output, Source};
-use crate::step::{Damage, Finished, Run, counts, for_each_line};
+use crate::manifest::{Output, Source};
+use crate::step::{Damage, Finished, Made, Run, counts, for_each_line};
 use crate::{Error, Watch};
 use paragraphs::{Bloom, Cuts};
 use priority::Priority;
@@ -206,7 +205,7 @@ fn write_shard(
     shard: usize,
     scanned: &Scanned,
     watch: &dyn Watch,
-) -> Result<(Sealed, Counts), Error> {
+) -> Result<Made, Error> {
     let mut writer = Writer::create(out)?;
     let (mut n_exact, mut n_near, mut n_emptied, mut n_kept, mut n_cut) = (0, 0, 0, 0, 0);
     let base = decision.records.base(shard);
@@ -251,7 +250,7 @@ fn write_shard(
     if !decision.cuts.is_empty() {
         counted.extend(counts([("dropped.repeated-paragraphs", n_emptied), ("paragraphs.removed", n_cut)]));
     }
-    Ok((writer.seal()?, counted))
+    Ok(Made { sealed: writer.seal()?, counts: counted, beside: Vec::new() })
 }
 
 /// A document without some of its paragraphs; `None` when nothing is left.

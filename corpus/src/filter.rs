@@ -21,10 +21,9 @@ pub use fineweb::FineWeb;
 pub use gopher::{GopherQuality, GopherRepetition};
 pub use lists::{Urls, Words};
 
-use crate::draft::Sealed;
 use crate::jsonl::{self, View, Writer};
 use crate::manifest::Counts;
-use crate::step::{Damage, Finished, Run, counts, for_each_document};
+use crate::step::{Damage, Finished, Made, Run, counts, for_each_document};
 use crate::{Error, Watch};
 use measured::Measured;
 
@@ -211,7 +210,7 @@ fn filter_shard(
     dropped: DroppedDocuments,
     watch: &dyn Watch,
     damage: &mut Damage,
-) -> Result<(Sealed, Counts), Error> {
+) -> Result<Made, Error> {
     let mut kept = Writer::create(out.join(name))?;
     let mut aside = match dropped {
         DroppedDocuments::Keep => Some(Writer::create(out.join("dropped").join(name))?),
@@ -242,11 +241,11 @@ fn filter_shard(
     })?;
     count("in", damage.n_lines);
     count("dropped.damaged", damage.n_lines);
-    // What was dropped comes first: a shard is done when the kept ones have their name.
+    let mut beside = Vec::new();
     if let Some(aside) = aside {
-        aside.seal()?;
+        beside.push((format!("dropped/{name}"), aside.seal()?));
     }
-    Ok((kept.seal()?, counted))
+    Ok(Made { sealed: kept.seal()?, counts: counted, beside })
 }
 
 #[cfg(test)]

@@ -109,6 +109,13 @@ impl Manifest {
         }
     }
 
+    /// Writes it to its folder.
+    pub(crate) fn write(&self, folder: &Path) -> Result<(), Error> {
+        let mut bytes = serde_json::to_vec_pretty(self).expect("a manifest is plain data");
+        bytes.push(b'\n');
+        draft::write_whole(&folder.join(MANIFEST_NAME), &bytes).map(drop)
+    }
+
     /// The steps that led to these inputs: the longest history among their folders, with the folder's own step.
     pub fn history_of(inputs: &[PathBuf]) -> Vec<Step> {
         let folders = inputs.iter().map(|path| match path.is_dir() {
@@ -207,10 +214,9 @@ impl Output {
         Ok(&self.manifest)
     }
 
-    /// Removes the shards, and their files, whose names the caller does not want any more.
-    pub fn retain(&mut self, wanted: impl Fn(&str) -> bool) -> Result<(), Error> {
-        let (kept, gone): (Vec<_>, Vec<_>) =
-            std::mem::take(&mut self.manifest.shards).into_iter().partition(|shard| wanted(&shard.name));
+    /// Removes the shards, and their files, that the caller does not want any more.
+    pub fn retain(&mut self, wanted: impl Fn(&Shard) -> bool) -> Result<(), Error> {
+        let (kept, gone): (Vec<_>, Vec<_>) = std::mem::take(&mut self.manifest.shards).into_iter().partition(wanted);
         self.manifest.shards = kept;
         discard(&self.folder, &gone)
     }
@@ -224,9 +230,7 @@ impl Output {
     }
 
     fn save(&self) -> Result<(), Error> {
-        let mut bytes = serde_json::to_vec_pretty(&self.manifest).expect("a manifest is plain data");
-        bytes.push(b'\n');
-        draft::write_whole(&self.folder.join(MANIFEST_NAME), &bytes).map(drop)
+        self.manifest.write(&self.folder)
     }
 }
 

@@ -57,7 +57,7 @@ impl Run<'_> {
         title: &str,
         shards: &[PathBuf],
         name: impl Fn(usize) -> String + Sync,
-        make: impl Fn(usize, &Path, &mut Damage) -> Result<(Sealed, Counts), Error> + Sync,
+        make: impl Fn(usize, &Path, &mut Damage) -> Result<Made, Error> + Sync,
     ) -> Result<(Output, Vec<String>, bool), Error> {
         let sources = shards.iter().map(|path| Source::of(path)).collect::<Result<Vec<_>, _>>()?;
         let todo: Vec<usize> =
@@ -67,16 +67,29 @@ impl Run<'_> {
         let damage = parallel::run(self.jobs, todo.len(), |task| {
             let index = todo[task];
             let mut damage = Damage::default();
-            let (sealed, counts) = make(index, &shards[index], &mut damage)?;
+            let made = make(index, &shards[index], &mut damage)?;
             let mut output = output.lock().expect("nobody panics with the manifest");
-            output.settle(name(index), sources[index].clone(), sealed, counts)?;
-            Ok(damage.described)
+            for (name, sealed) in made.beside {
+                output.settle(name, sources[index].clone(), sealed, Counts::new())?;
+            }
+            output.settle(name(index), sources[index].clone(), made.sealed, made.counts)?;
+            Ok(damage.described())
         })?;
         let mut output = output.into_inner().expect("nobody panics with the manifest");
-        output.retain(|shard| (0..shards.len()).any(|index| shard == name(index)))?;
+        output.retain(|shard| sources.contains(&shard.input))?;
         let damage = damage.into_iter().flatten().take(MAX_DESCRIBED).collect();
         Ok((output, damage, todo.is_empty()))
     }
+}
+
+/// What was made of one input.
+pub(crate) struct Made {
+    /// The file whose presence says that the input is done; it is sealed last.
+    pub sealed: Sealed,
+    /// What was counted.
+    pub counts: Counts,
+    /// Other files of the same input, by name.
+    pub beside: Vec<(String, Sealed)>,
 }
 
 /// The damaged lines of one shard.
@@ -88,6 +101,11 @@ pub(crate) struct Damage {
 }
 
 impl Damage {
+    /// The first of them, as `file:line: why`.
+    pub(crate) fn described(self) -> Vec<String> {
+        self.described
+    }
+
     pub(crate) fn add(&mut self, path: &Path, line: u64, why: impl std::fmt::Display) {
         self.n_lines += 1;
         if self.described.len() < MAX_DESCRIBED {

@@ -1,6 +1,10 @@
 //! `pith corpus`: from documents to a dataset, one step per file below.
 
 pub mod dedup;
+pub mod export;
+pub mod filter;
+pub mod split;
+pub mod stats;
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -22,12 +26,24 @@ pub struct Args {
 enum Step {
     /// Remove documents, or paragraphs, that are there already
     Dedup(dedup::Args),
+    /// Drop documents that fail a rule
+    Filter(filter::Args),
+    /// Describe what is there
+    Stats(stats::Args),
+    /// Write parts that share no site
+    Split(split::Args),
+    /// Write Parquet, JSON lines or WET with a dataset card
+    Export(export::Args),
 }
 
 /// Runs one step.
 pub fn run(args: Args) -> Result<Exit, Failure> {
     match args.step {
         Step::Dedup(args) => dedup::run(args),
+        Step::Filter(args) => filter::run(args),
+        Step::Stats(args) => stats::run(args),
+        Step::Split(args) => split::run(args),
+        Step::Export(args) => export::run(args),
     }
 }
 

@@ -17,7 +17,6 @@ pub(super) struct Measured<'t> {
     /// Words; in scripts without spaces, characters.
     pub tokens: Vec<Token<'t>>,
     n_spaceless: usize,
-    counted_words: u64,
 }
 
 /// A word, or a character of a script without spaces.
@@ -35,16 +34,12 @@ impl<'t> Measured<'t> {
         let mut tokens = Vec::new();
         let n_characters = tokenize(text, |token| tokens.push(token));
         let n_spaceless = tokens.iter().filter(|token| token.is_spaceless).count();
-        let counted_words = document.counts.words;
-        Measured { text, language: &document.language, n_characters, lines, tokens, n_spaceless, counted_words }
+        Measured { text, language: &document.language, n_characters, lines, tokens, n_spaceless }
     }
 
-    /// Words: what the extractor counted, or else three characters for two words where there are no spaces.
+    /// Words; where there are no spaces, three characters count as two.
     pub(super) fn n_words(&self) -> f64 {
-        match self.counted_words {
-            0 => words(self.tokens.len() - self.n_spaceless, self.n_spaceless),
-            counted => counted as f64,
-        }
+        words(self.tokens.len() - self.n_spaceless, self.n_spaceless)
     }
 
     /// The part of the lines that pass a test.
