@@ -329,6 +329,12 @@ fn is_document_shard(name: &str) -> bool {
         && [".jsonl", ".jsonl.gz", ".jsonl.zst"].iter().any(|ending| name.ends_with(ending))
 }
 
+/// The name of a document: the same for the same page of the same shard, in every run.
+pub fn document_id(url: &str, fetched_at: &str, shard: &str, offset: u64) -> String {
+    let place = format!("{url}\n{fetched_at}\n{shard}\n{offset}");
+    format!("{:032x}", xxhash_rust::xxh3::xxh3_128(place.as_bytes()))
+}
+
 /// The name of the document shard with this number.
 pub fn shard_name(number: usize) -> String {
     format!("documents-{number:05}.jsonl.zst")
