@@ -30,6 +30,8 @@ struct Cli {
 /// What the user asked for.
 #[derive(Subcommand, Debug)]
 pub enum Command {
+    /// Turn pages into documents: main text, metadata, links and a summary
+    Extract(commands::extract::Args),
     /// Turn documents into a dataset: dedup, filter, stats, split, export
     Corpus(commands::corpus::Args),
     /// Run the whole pipeline, offline, on a web served from memory

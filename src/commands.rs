@@ -2,6 +2,7 @@
 
 pub mod corpus;
 pub mod demo;
+pub mod extract;
 
 use crate::args::Command;
 use crate::exit::{Exit, Failure};
@@ -10,6 +11,7 @@ use crate::exit::{Exit, Failure};
 pub fn run(command: Command) -> Result<Exit, Failure> {
     match command {
         Command::Corpus(args) => corpus::run(args),
+        Command::Extract(args) => extract::run(args),
         Command::Demo(args) => demo::run(args),
     }
 }

@@ -1,6 +1,7 @@
 //! `pith`: words in, exit code out.
 
 mod args;
+mod batch;
 mod commands;
 mod exit;
 mod progress;

@@ -1,7 +1,11 @@
 //! What a user sees, with the real program: one line per module.
 
+#[path = "main/batch.rs"]
+mod batch;
 #[path = "main/cli.rs"]
 mod cli;
+#[path = "main/corpus.rs"]
+mod corpus;
 #[path = "main/demo.rs"]
 mod demo;
 #[path = "main/layers.rs"]

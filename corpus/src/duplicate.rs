@@ -60,7 +60,7 @@ pub struct Near {
 impl Default for Near {
     /// Finds nine of ten pairs at a similarity of 0.64 and all but a few from 0.73 on.
     fn default() -> Self {
-        Near { permutations: 120, bands: 24, n_gram: 5, threshold: 0.5 }
+        Near { permutations: 120, bands: 24, n_gram: 5, threshold: 0.45 }
     }
 }
 

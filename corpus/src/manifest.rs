@@ -160,7 +160,7 @@ impl Output {
         let manifest = match Manifest::read(folder)? {
             None => fresh,
             Some(old) => match (difference(&old.step, &fresh.step), earlier) {
-                (None, Earlier::Refuse) => Manifest { shards: old.shards, complete: old.complete, ..fresh },
+                (None, Earlier::Refuse) => return Ok(Output { folder: folder.into(), manifest: old }),
                 (Some(what), Earlier::Refuse) => {
                     return Err(Error::OtherWork { path: folder.into(), command: old.step.command, what });
                 }
@@ -170,8 +170,7 @@ impl Output {
                 }
             },
         };
-        let mut output = Output { folder: folder.into(), manifest };
-        output.sum();
+        let output = Output { folder: folder.into(), manifest };
         output.save()?;
         Ok(output)
     }

@@ -164,7 +164,7 @@ fn the_counts_add_up_from_documents_to_dataset() {
     let words = ["--rules", "gopher-repetition,gopher-quality,c4,fineweb", "--keep-dropped", "--json", "--quiet"];
     let mut command = vec!["corpus", "filter", &unique, "--out", &clean];
     command.extend(words);
-    command.extend(["--set", "gopher-quality.min_words=300"]);
+    command.extend(["--set", "gopher-quality.min_words=375"]);
     let filtered = succeed(&command);
     check_sum(&filtered);
     assert_eq!(number(&filtered, "in"), number(&deduplicated, "kept"));
