@@ -32,8 +32,10 @@ struct Cli {
 pub enum Command {
     /// Crawl politely into page shards; run again to resume
     Crawl(Box<commands::crawl::Args>),
-    /// Turn pages into text worth keeping, with metadata and links
+    /// Turn pages into documents: main text, metadata, links and a summary
     Extract(commands::extract::Args),
+    /// Turn documents into a dataset: dedup, filter, stats, split, export
+    Corpus(commands::corpus::Args),
     /// Run the whole pipeline, offline, on a web served from memory
     Demo(commands::demo::Args),
 }

@@ -1,6 +1,7 @@
 //! The list of commands. Each file below joins stages, shows progress and prints.
 
 pub mod crawl;
+pub mod corpus;
 pub mod demo;
 pub mod extract;
 
@@ -11,7 +12,8 @@ use crate::exit::{Exit, Failure};
 pub fn run(command: Command) -> Result<Exit, Failure> {
     match command {
         Command::Crawl(args) => crawl::run(*args),
-        Command::Demo(args) => demo::run(args),
+        Command::Corpus(args) => corpus::run(args),
         Command::Extract(args) => extract::run(args),
+        Command::Demo(args) => demo::run(args),
     }
 }

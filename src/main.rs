@@ -1,9 +1,11 @@
 //! `pith`: words in, exit code out.
 
 mod args;
+mod batch;
 mod commands;
 mod exit;
 mod sink;
+mod progress;
 
 use std::process::ExitCode;
 

@@ -1,9 +1,13 @@
 //! What a user sees, with the real program: one line per module.
 
+#[path = "main/batch.rs"]
+mod batch;
 #[path = "main/cli.rs"]
 mod cli;
 #[path = "main/crawl.rs"]
 mod crawl;
+#[path = "main/corpus.rs"]
+mod corpus;
 #[path = "main/demo.rs"]
 mod demo;
 #[path = "main/layers.rs"]

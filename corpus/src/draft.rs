@@ -21,6 +21,7 @@ pub struct Draft {
     path: PathBuf,
     hasher: Sha256,
     bytes: u64,
+    is_sealed: bool,
 }
 
 /// What was sealed: the size and the digest of the file.
@@ -42,7 +43,7 @@ impl Draft {
         let temporary = temporary_name(&path);
         let file = File::create(&temporary).map_err(Error::at(&temporary))?;
         let file = Some(BufWriter::with_capacity(1 << 17, file));
-        Ok(Draft { file, temporary, path, hasher: Sha256::new(), bytes: 0 })
+        Ok(Draft { file, temporary, path, hasher: Sha256::new(), bytes: 0, is_sealed: false })
     }
 
     /// The name that the file will have.
@@ -57,6 +58,7 @@ impl Draft {
         file.sync_all().map_err(Error::at(&self.temporary))?;
         drop(file);
         fs::rename(&self.temporary, &self.path).map_err(Error::at(&self.path))?;
+        self.is_sealed = true;
         sync_folder(&self.path)?;
         let digest = format!("sha256:{:x}", std::mem::take(&mut self.hasher).finalize());
         Ok(Sealed { bytes: self.bytes, digest })
@@ -80,8 +82,8 @@ impl Write for Draft {
 impl Drop for Draft {
     fn drop(&mut self) {
         // Sealed files were renamed; of the others only the temporary name exists, and nobody needs it.
-        if let Some(writer) = self.file.take() {
-            drop(writer.into_parts());
+        if !self.is_sealed {
+            drop(self.file.take().map(BufWriter::into_parts));
             let _ = fs::remove_file(&self.temporary);
         }
     }

@@ -109,6 +109,13 @@ impl Manifest {
         }
     }
 
+    /// Writes it to its folder.
+    pub(crate) fn write(&self, folder: &Path) -> Result<(), Error> {
+        let mut bytes = serde_json::to_vec_pretty(self).expect("a manifest is plain data");
+        bytes.push(b'\n');
+        draft::write_whole(&folder.join(MANIFEST_NAME), &bytes).map(drop)
+    }
+
     /// The steps that led to these inputs: the longest history among their folders, with the folder's own step.
     pub fn history_of(inputs: &[PathBuf]) -> Vec<Step> {
         let folders = inputs.iter().map(|path| match path.is_dir() {
@@ -153,18 +160,17 @@ impl Output {
         let manifest = match Manifest::read(folder)? {
             None => fresh,
             Some(old) => match (difference(&old.step, &fresh.step), earlier) {
-                (None, Earlier::Refuse) => Manifest { shards: old.shards, complete: old.complete, ..fresh },
+                (None, Earlier::Refuse) => return Ok(Output { folder: folder.into(), manifest: old }),
                 (Some(what), Earlier::Refuse) => {
                     return Err(Error::OtherWork { path: folder.into(), command: old.step.command, what });
                 }
                 (_, Earlier::Redo) => {
-                    discard(folder, &old)?;
+                    discard(folder, &old.shards)?;
                     fresh
                 }
             },
         };
-        let mut output = Output { folder: folder.into(), manifest };
-        output.sum();
+        let output = Output { folder: folder.into(), manifest };
         output.save()?;
         Ok(output)
     }
@@ -207,6 +213,13 @@ impl Output {
         Ok(&self.manifest)
     }
 
+    /// Removes the shards, and their files, that the caller does not want any more.
+    pub fn retain(&mut self, wanted: impl Fn(&Shard) -> bool) -> Result<(), Error> {
+        let (kept, gone): (Vec<_>, Vec<_>) = std::mem::take(&mut self.manifest.shards).into_iter().partition(wanted);
+        self.manifest.shards = kept;
+        discard(&self.folder, &gone)
+    }
+
     fn sum(&mut self) {
         let mut counts = Counts::new();
         for shard in &self.manifest.shards {
@@ -216,9 +229,7 @@ impl Output {
     }
 
     fn save(&self) -> Result<(), Error> {
-        let mut bytes = serde_json::to_vec_pretty(&self.manifest).expect("a manifest is plain data");
-        bytes.push(b'\n');
-        draft::write_whole(&self.folder.join(MANIFEST_NAME), &bytes).map(drop)
+        self.manifest.write(&self.folder)
     }
 }
 
@@ -245,8 +256,8 @@ fn difference(old: &Step, new: &Step) -> Option<&'static str> {
 }
 
 /// Removes what an earlier run wrote, and only that: the files its manifest names.
-fn discard(folder: &Path, manifest: &Manifest) -> Result<(), Error> {
-    for shard in &manifest.shards {
+fn discard(folder: &Path, shards: &[Shard]) -> Result<(), Error> {
+    for shard in shards {
         let path = folder.join(&shard.name);
         match fs::remove_file(&path) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(Error::at(path)(error)),

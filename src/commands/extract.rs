@@ -1,96 +1,167 @@
 //! `pith extract`: pages become documents.
 
-use std::io::{IsTerminal, Read, Write};
-use std::path::PathBuf;
+use std::io::{Read, Write};
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
 
-use pith_extractor::{Comments, Document, Options, extract};
-use url::Url;
+use pith_corpus::manifest::Earlier;
+use pith_corpus::warc::{Page, PageKind};
+use pith_extractor::Method;
 
+use super::corpus::{command_line, failure, jobs, print_counts};
+use crate::batch::{self, Batch, Outcome, Scope, Settings};
 use crate::exit::{Exit, Failure};
+use crate::progress::{self, Progress};
 
 /// The words of `pith extract`.
 #[derive(clap::Args, Debug)]
-#[command(
-    before_help = "Examples:\n  pith extract page.html                  the main text of a saved page\n  curl -s https://example.org/ | pith extract - --url https://example.org/ --json"
-)]
+#[command(before_help = "Examples:
+  pith extract crawl --out docs
+  pith extract page.html --sentences 3 --fields title,summary")]
 pub struct Args {
-    /// A saved page, or `-` for standard input
+    /// Crawl folders, archives (.warc, .warc.gz, .warc.zst, WET, ARC, WACZ) or .html files; `-` reads a page from stdin
     #[arg(value_name = "INPUT", required = true)]
-    pub input: PathBuf,
+    inputs: Vec<PathBuf>,
 
-    /// Where the page came from; makes its links absolute
-    #[arg(long, value_name = "URL")]
-    pub url: Option<Url>,
+    /// The folder to write document shards to; running again goes on where the last run stopped. A single page is
+    /// printed without it
+    #[arg(long, value_name = "DOCS")]
+    out: Option<PathBuf>,
 
-    /// Print the whole document as one JSON object
-    #[arg(long, conflicts_with_all = ["markdown", "text"])]
-    pub json: bool,
+    /// The ranking that makes the summary
+    #[arg(long, value_name = "NAME", default_value = "pith", value_parser = method)]
+    method: Method,
 
-    /// Print the main content as Markdown
-    #[arg(long, conflicts_with = "text")]
-    pub markdown: bool,
+    /// Which text of a page is taken: everything that the seed's walk over its tags finds
+    #[arg(long, value_enum, default_value_t = Scope::Page)]
+    scope: Scope,
 
-    /// Print the main content as plain text (the default)
+    /// Sentences in a summary; 0 leaves it out
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    sentences: usize,
+
+    /// Keep only these fields of a document
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    fields: Vec<String>,
+
+    /// Keep only documents in these languages; `zh` keeps `zh-Hant` too
+    #[arg(long, value_name = "TAGS", value_delimiter = ',')]
+    languages: Vec<String>,
+
+    /// The address of the page, for a single page
+    #[arg(long, value_name = "URL", default_value = "")]
+    url: String,
+
+    /// Seconds after which a page is given up
+    #[arg(long, value_name = "SECONDS", default_value_t = 30.0)]
+    time_limit: f64,
+
+    /// Threads [default: one per core]
+    #[arg(long, short, value_name = "N")]
+    jobs: Option<NonZeroUsize>,
+
+    /// Throw away what is in the folder when it was made with other settings
     #[arg(long)]
-    pub text: bool,
+    redo: bool,
 
-    /// What becomes of readers' comments
-    #[arg(long, value_enum, default_value_t = CommentsChoice::Auto)]
-    pub comments: CommentsChoice,
+    /// Print the counts as JSON
+    #[arg(long)]
+    json: bool,
+
+    /// Say nothing but errors
+    #[arg(long, short)]
+    quiet: bool,
 }
 
-/// What becomes of readers' comments.
-#[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CommentsChoice {
-    /// Kept on forums, dropped elsewhere
-    Auto,
-    /// Kept everywhere
-    Keep,
-    /// Dropped everywhere
-    Drop,
+fn method(name: &str) -> Result<Method, String> {
+    let names = Method::ALL.map(Method::name).join(", ");
+    Method::ALL.into_iter().find(|method| method.name() == name).ok_or(format!("one of {names}"))
 }
 
-/// Reads one page and prints it.
+/// Extracts a page to stdout, or any number of inputs to a folder.
 pub fn run(args: Args) -> Result<Exit, Failure> {
-    let bytes = read(&args.input)?;
-    let options = Options {
-        comments: match args.comments {
-            CommentsChoice::Auto => Comments::ByPageType,
-            CommentsChoice::Keep => Comments::Keep,
-            CommentsChoice::Drop => Comments::Drop,
-        },
-        markdown: args.markdown,
-        ..Options::default()
+    let settings = Settings {
+        method: args.method,
+        scope: args.scope,
+        sentences: args.sentences,
+        fields: args.fields.clone(),
+        languages: args.languages.clone(),
     };
-    let document = extract(&bytes, args.url.as_ref(), &options);
-    print(&args, &document)?;
-    Ok(Exit::Done)
-}
-
-fn read(input: &PathBuf) -> Result<Vec<u8>, Failure> {
-    if input.as_os_str() == "-" {
-        if std::io::stdin().is_terminal() {
-            eprintln!("reading a page from the terminal; end it with Ctrl-D");
+    match (&args.out, &args.inputs[..]) {
+        (Some(out), inputs) => fill(out, inputs, &args, settings),
+        (None, [input]) if is_page(input) => print_page(input, &args, &settings),
+        (None, _) => {
+            Err(Failure::usage("archives and folders need `--out DOCS`").hint("a single .html file or `-` is printed"))
         }
-        let mut bytes = Vec::new();
-        std::io::stdin().read_to_end(&mut bytes).map_err(|error| Failure::new(format!("standard input: {error}")))?;
-        return Ok(bytes);
     }
-    std::fs::read(input).map_err(|error| {
-        Failure::new(format!("{}: {error}", input.display())).hint("give a saved page, or `-` to read one from a pipe")
-    })
 }
 
-fn print(args: &Args, document: &Document) -> Result<(), Failure> {
-    let mut text = match (args.json, args.markdown) {
-        (true, _) => serde_json::to_string(document)?,
-        (_, true) => document.markdown.clone(),
-        _ => document.text.clone(),
+fn fill(out: &Path, inputs: &[PathBuf], args: &Args, settings: Settings) -> Result<Exit, Failure> {
+    progress::stop_on_interrupt()?;
+    if !(args.time_limit > 0.0 && args.time_limit < 1e6) {
+        return Err(Failure::usage("--time-limit takes seconds above zero"));
+    }
+    let inputs = batch::find(inputs)?;
+    let progress = Progress::new("pages", args.quiet);
+    let batch = Batch {
+        out,
+        command: command_line(),
+        settings: settings.describe(),
+        earlier: if args.redo { Earlier::Redo } else { Earlier::Refuse },
+        jobs: jobs(args.jobs),
+        time_limit: Duration::from_secs_f64(args.time_limit),
+        progress: &progress,
     };
-    text.push('\n');
-    match std::io::stdout().write_all(text.as_bytes()) {
-        // A reader that has seen enough closes the pipe; that is not an error.
-        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
-        other => Ok(other?),
+    let extract = move |page: &Page, shard: &str| batch::line(page, shard, &settings);
+    let extracted = batch::run(&inputs, &batch, Arc::new(extract));
+    progress.finish();
+    let extracted = extracted.map_err(failure)?;
+    for place in extracted.damage.iter().take(20) {
+        progress.warn(format!("damaged: {place}"));
+    }
+    if extracted.was_done {
+        progress.say(format!("{}: already done", out.display()));
+    }
+    print_counts(&extracted.manifest, args.json);
+    let counts = &extracted.manifest.step.counts;
+    let lost = counts.iter().any(|(name, count)| *count > 0 && (name == "damaged" || name.starts_with("failed.")));
+    Ok(if lost { Exit::Losses } else { Exit::Done })
+}
+
+fn is_page(input: &Path) -> bool {
+    input == Path::new("-") || input.extension().is_some_and(|ending| ending == "html" || ending == "htm")
+}
+
+fn print_page(input: &Path, args: &Args, settings: &Settings) -> Result<Exit, Failure> {
+    let mut body = Vec::new();
+    match input == Path::new("-") {
+        true => std::io::stdin().lock().read_to_end(&mut body),
+        false => std::fs::File::open(input).and_then(|mut file| file.read_to_end(&mut body)),
+    }
+    .map_err(|error| Failure::new(format!("{}: {error}", input.display())))?;
+    let page = Page {
+        kind: PageKind::Resource,
+        url: args.url.clone(),
+        fetched_at: None,
+        status: None,
+        headers: Vec::new(),
+        body,
+        is_whole: true,
+        digest: None,
+        offset: 0,
+    };
+    let name = input.file_name().unwrap_or_default().to_string_lossy();
+    match batch::line(&page, &name, settings) {
+        Outcome::Extracted(mut line) => {
+            line.push(b'\n');
+            match std::io::stdout().write_all(&line) {
+                Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error.into()),
+                _ => Ok(Exit::Done),
+            }
+        }
+        Outcome::Skipped(reason) => Err(Failure::new(format!("{}: skipped: {reason}", input.display()))),
+        Outcome::Failed(reason) => Err(Failure::new(format!("{}: failed: {reason}", input.display()))),
     }
 }

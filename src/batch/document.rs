@@ -1,0 +1,154 @@
+//! A page of an archive becomes one line of a document shard.
+
+use pith_corpus::jsonl;
+use pith_corpus::warc::{Page, PageKind};
+use pith_extractor::tree::Tree;
+use pith_extractor::{
+    Analysis, Budget, Counts, Document, Language, Method, SummaryOptions, charset, count_words, split_sentences,
+    summarize, summarize_analysis, walk_page,
+};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::Outcome;
+
+/// Every setting that changes a document.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The ranking of the summary.
+    pub method: Method,
+    /// The text that is summarized.
+    pub scope: Scope,
+    /// Sentences in a summary; zero leaves it out.
+    pub sentences: usize,
+    /// The fields to keep; empty keeps all.
+    pub fields: Vec<String>,
+    /// The languages to keep; empty keeps all.
+    pub languages: Vec<String>,
+}
+
+/// Which text is summarized.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Scope {
+    /// Everything the seed's walk over the page's tags finds.
+    Page,
+}
+
+impl Scope {
+    fn name(self) -> &'static str {
+        match self {
+            Scope::Page => "page",
+        }
+    }
+}
+
+impl Settings {
+    /// The settings for a manifest.
+    pub fn describe(&self) -> Value {
+        serde_json::json!({
+            "step": "extract", "method": self.method.name(), "scope": self.scope.name(), "sentences": self.sentences,
+            "fields": self.fields, "languages": self.languages,
+        })
+    }
+
+    fn wants(&self, language: Option<&str>) -> bool {
+        let language = language.unwrap_or_default();
+        let matches = |wanted: &String| {
+            language == wanted || language.strip_prefix(wanted.as_str()).is_some_and(|rest| rest.starts_with('-'))
+        };
+        self.languages.is_empty() || self.languages.iter().any(matches)
+    }
+}
+
+/// One line: where the document comes from, around what the extractor found.
+#[derive(Serialize)]
+struct Line<'l> {
+    id: String,
+    url: &'l str,
+    final_url: &'l str,
+    fetched_at: Option<String>,
+    #[serde(flatten)]
+    document: &'l Document,
+    source: Source<'l>,
+}
+
+#[derive(Serialize)]
+struct Source<'l> {
+    shard: &'l str,
+    offset: u64,
+    digest: Option<&'l str>,
+}
+
+/// Extracts, summarizes and writes one page.
+pub fn line(page: &Page, shard: &str, settings: &Settings) -> Outcome {
+    let text = match page.kind {
+        PageKind::Text => String::from_utf8_lossy(&page.body).trim().to_owned(),
+        _ => units(page).join("\n\n"),
+    };
+    let mut document = describe(text);
+    if !settings.wants(document.language.as_deref()) {
+        return Outcome::Skipped("language".into());
+    }
+    if settings.sentences > 0 {
+        add_summary(&mut document, page, settings);
+    }
+    document.truncated |= !page.is_whole;
+    let fetched_at = page.fetched_at.map(|time| time.to_string());
+    let digest = page.digest.as_deref();
+    let line = Line {
+        id: jsonl::document_id(&page.url, fetched_at.as_deref().unwrap_or_default(), shard, page.offset),
+        url: &page.url,
+        final_url: &page.url,
+        fetched_at,
+        document: &document,
+        source: Source { shard, offset: page.offset, digest },
+    };
+    let written = match settings.fields.is_empty() {
+        true => serde_json::to_vec(&line),
+        false => serde_json::to_value(&line).and_then(|mut value| {
+            if let Value::Object(fields) = &mut value {
+                fields.retain(|name, _| settings.fields.iter().any(|field| field == name));
+            }
+            serde_json::to_vec(&value)
+        }),
+    };
+    match written {
+        Ok(line) => Outcome::Extracted(line),
+        Err(_) => Outcome::Failed("not-json"),
+    }
+}
+
+/// The texts of a page that the seed's walk over its tags finds, space around them left out.
+fn units(page: &Page) -> Vec<String> {
+    let content_type = page.header("Content-Type").map(String::from_utf8_lossy);
+    let decoded = charset::decode(&page.body, content_type.as_deref());
+    let units = walk_page(&Tree::parse(&decoded.text)).units;
+    units.into_iter().map(|unit| unit.trim().to_owned()).filter(|unit| !unit.is_empty()).collect()
+}
+
+fn describe(text: String) -> Document {
+    let language = Language::of(&text);
+    let counts = Counts {
+        characters: text.chars().count(),
+        words: count_words(&text),
+        sentences: split_sentences(&text, language).count(),
+    };
+    Document { language: language.map(|language| language.tag().to_owned()), text, counts, ..Document::default() }
+}
+
+fn add_summary(document: &mut Document, page: &Page, settings: &Settings) {
+    let budget = Budget::Sentences(settings.sentences);
+    document.summary = match page.kind {
+        PageKind::Text => {
+            let language = document.language.as_deref().and_then(Language::from_tag);
+            let options = SummaryOptions { language, method: settings.method, budget, ..SummaryOptions::default() };
+            summarize(&document.text, &options)
+        }
+        _ => {
+            let units = document.text.split("\n\n").collect();
+            summarize_analysis(&Analysis::of_units(units), settings.method, budget)
+        }
+    };
+    document.method = Some(settings.method.name().to_owned());
+    document.scope = Some(settings.scope.name().to_owned());
+}

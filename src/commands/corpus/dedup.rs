@@ -1,0 +1,101 @@
+//! `pith corpus dedup`: one of each.
+
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+use pith_corpus::duplicate::{self, Keep, Near, Paragraphs, Settings};
+use pith_corpus::jsonl;
+
+use super::{Common, failure};
+use crate::exit::{Exit, Failure};
+
+/// The words of `pith corpus dedup`.
+#[derive(clap::Args, Debug)]
+#[command(before_help = "Examples:
+  pith corpus dedup docs --out unique
+  pith corpus dedup new --against old --out unique --keep longest --paragraphs")]
+pub struct Args {
+    #[command(flatten)]
+    common: Common,
+
+    /// Also remove what these older documents have; they always stay
+    #[arg(long, value_name = "DOCUMENTS")]
+    against: Vec<PathBuf>,
+
+    /// Look for equal texts only
+    #[arg(long)]
+    exact: bool,
+
+    /// Also remove paragraphs that an earlier document had
+    #[arg(long)]
+    paragraphs: bool,
+
+    /// Which document of a cluster stays
+    #[arg(long, value_enum, default_value_t = KeepWord::First)]
+    keep: KeepWord,
+
+    /// The length of a MinHash signature
+    #[arg(long, value_name = "N", default_value_t = Near::default().permutations)]
+    permutations: usize,
+
+    /// The parts a signature is cut into; documents that share one are compared
+    #[arg(long, value_name = "N", default_value_t = Near::default().bands)]
+    bands: usize,
+
+    /// Words per n-gram; characters in scripts without spaces
+    #[arg(long, value_name = "N", default_value_t = Near::default().n_gram)]
+    ngram: usize,
+
+    /// The least similarity of near-duplicates, estimated Jaccard of the n-gram sets
+    #[arg(long, value_name = "0..1", default_value_t = Near::default().threshold)]
+    threshold: f32,
+
+    /// Shorter paragraphs are never removed
+    #[arg(long, value_name = "CHARACTERS", default_value_t = Paragraphs::default().min_characters)]
+    min_paragraph: usize,
+
+    /// Megabytes that sorting may take
+    #[arg(long, value_name = "MB", default_value_t = 256)]
+    memory: u64,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum KeepWord {
+    First,
+    Longest,
+}
+
+/// Finds and removes duplicates.
+pub fn run(args: Args) -> Result<Exit, Failure> {
+    let settings = settings(&args)?;
+    let shards = jsonl::shards(&args.common.inputs).map_err(failure)?;
+    let older = match args.against.is_empty() {
+        true => Vec::new(),
+        false => jsonl::shards(&args.against).map_err(failure)?,
+    };
+    let memory_bytes = args.memory.max(1) << 20;
+    args.common.run(|run| duplicate::dedup(&shards, &older, &settings, memory_bytes, run))
+}
+
+fn settings(args: &Args) -> Result<Settings, Failure> {
+    let near =
+        Near { permutations: args.permutations, bands: args.bands, n_gram: args.ngram, threshold: args.threshold };
+    if near.bands == 0 || near.permutations == 0 || !near.permutations.is_multiple_of(near.bands) {
+        return Err(Failure::usage(format!(
+            "--permutations {} is not a multiple of --bands {}",
+            near.permutations, near.bands
+        )));
+    }
+    if near.n_gram == 0 || !(0.0..=1.0).contains(&near.threshold) {
+        return Err(Failure::usage("--ngram begins at 1, and --threshold lies between 0 and 1"));
+    }
+    let paragraphs = Paragraphs { min_characters: args.min_paragraph, ..Paragraphs::default() };
+    Ok(Settings {
+        near: (!args.exact).then_some(near),
+        paragraphs: args.paragraphs.then_some(paragraphs),
+        keep: match args.keep {
+            KeepWord::First => Keep::First,
+            KeepWord::Longest => Keep::Longest,
+        },
+    })
+}

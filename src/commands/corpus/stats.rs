@@ -1,0 +1,105 @@
+//! `pith corpus stats`: what is in here.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use pith_corpus::manifest::Earlier;
+use pith_corpus::stats::{self, Share, Stats};
+use pith_corpus::{Run, draft, jsonl};
+
+use super::{failure, jobs};
+use crate::exit::{Exit, Failure};
+use crate::progress::{self, Progress};
+
+/// The words of `pith corpus stats`.
+#[derive(clap::Args, Debug)]
+#[command(before_help = "Examples:
+  pith corpus stats docs
+  pith corpus stats docs --json --html stats.html")]
+pub struct Args {
+    /// Document shards (.jsonl, .jsonl.gz, .jsonl.zst) or folders of them
+    #[arg(value_name = "DOCUMENTS", required = true)]
+    inputs: Vec<PathBuf>,
+
+    /// Also write a page with plots
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+
+    /// Print everything as JSON
+    #[arg(long)]
+    json: bool,
+
+    /// Threads [default: one per core]
+    #[arg(long, short, value_name = "N")]
+    jobs: Option<NonZeroUsize>,
+
+    /// Say nothing but errors
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+/// Counts and prints.
+pub fn run(args: Args) -> Result<Exit, Failure> {
+    progress::stop_on_interrupt()?;
+    let shards = jsonl::shards(&args.inputs).map_err(failure)?;
+    let progress = Progress::new("documents", args.quiet);
+    let run = Run {
+        out: "".as_ref(),
+        command: String::new(),
+        earlier: Earlier::Refuse,
+        jobs: jobs(args.jobs),
+        watch: &progress,
+    };
+    let counted = stats::stats(&shards, &run);
+    progress.finish();
+    let (stats, damage) = counted.map_err(failure)?;
+    for line in damage {
+        progress.warn(format!("damaged: {line}"));
+    }
+    if let Some(path) = &args.html {
+        let title = args.inputs.iter().map(|input| input.display().to_string()).collect::<Vec<_>>().join(", ");
+        draft::write_whole(path, stats::page(&stats, &title).as_bytes()).map_err(failure)?;
+        progress.say(format!("wrote {}", path.display()));
+    }
+    if args.json {
+        println!("{}", serde_json::to_string(&stats)?);
+    } else {
+        print(&stats);
+    }
+    Ok(if stats.damaged > 0 { Exit::Losses } else { Exit::Done })
+}
+
+fn print(stats: &Stats) {
+    let facts = [
+        ("documents", stats.documents),
+        ("damaged lines", stats.damaged),
+        ("without text", stats.empty),
+        ("exact duplicates", stats.exact_duplicates),
+        ("characters", stats.characters),
+        ("median characters", stats.median_characters),
+        ("words", stats.words),
+        ("bytes of text", stats.text_bytes),
+        ("bytes on disk", stats.compressed_bytes),
+        ("sites", stats.sites),
+    ];
+    for (name, value) in facts {
+        println!("{name:<20}{:>16}", indicatif::HumanCount(value).to_string());
+    }
+    for (heading, shares) in [
+        ("language", &stats.languages),
+        ("kind of page", &stats.page_types),
+        ("published", &stats.years),
+        ("site", &stats.top_sites),
+    ] {
+        println!("\n{heading:<32}{:>12}{:>16}", "documents", "characters");
+        for Share { name, documents, characters } in shares.iter().take(10) {
+            // A name from the web must not move the cursor.
+            let name: String = name.chars().filter(|character| !character.is_control()).take(30).collect();
+            println!("{name:<32}{documents:>12}{characters:>16}");
+        }
+    }
+    println!("\n{:<32}{:>12}", "length in characters", "documents");
+    for bin in &stats.lengths {
+        println!("{:<32}{:>12}", format!("{} to {}", bin.from, bin.to - 1), bin.documents);
+    }
+}
