@@ -30,6 +30,8 @@ struct Cli {
 /// What the user asked for.
 #[derive(Subcommand, Debug)]
 pub enum Command {
+    /// Tell what is in page shards and other archives, and show one record
+    Inspect(commands::inspect::Args),
     /// Run the whole pipeline, offline, on a web served from memory
     Demo(commands::demo::Args),
 }

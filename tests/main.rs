@@ -4,6 +4,8 @@
 mod cli;
 #[path = "main/demo.rs"]
 mod demo;
+#[path = "main/inspect.rs"]
+mod inspect;
 #[path = "main/layers.rs"]
 mod layers;
 #[path = "main/program.rs"]

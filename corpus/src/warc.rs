@@ -47,6 +47,7 @@ mod repair;
 mod response;
 mod source;
 mod stream;
+mod summary;
 mod wrapping;
 mod writer;
 
@@ -57,4 +58,5 @@ pub use page::{Page, PageKind};
 pub use reader::{Reader, ReaderOptions, Verify, read};
 pub use record::{Record, RecordType};
 pub use response::{Repeat, Response, Truncated};
+pub use summary::Summary;
 pub use writer::{DictionaryUse, Format, Place, ShardWriter, WriterOptions};
