@@ -36,6 +36,8 @@ pub enum Command {
     Extract(commands::extract::Args),
     /// Turn documents into a dataset: dedup, filter, stats, split, export
     Corpus(commands::corpus::Args),
+    /// Tell what is in page shards and other archives, and show one record
+    Inspect(commands::inspect::Args),
     /// Run the whole pipeline, offline, on a web served from memory
     Demo(commands::demo::Args),
 }

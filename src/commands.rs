@@ -4,6 +4,7 @@ pub mod crawl;
 pub mod corpus;
 pub mod demo;
 pub mod extract;
+pub mod inspect;
 
 use crate::args::Command;
 use crate::exit::{Exit, Failure};
@@ -15,5 +16,6 @@ pub fn run(command: Command) -> Result<Exit, Failure> {
         Command::Corpus(args) => corpus::run(args),
         Command::Extract(args) => extract::run(args),
         Command::Demo(args) => demo::run(args),
+        Command::Inspect(args) => inspect::run(args),
     }
 }

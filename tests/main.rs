@@ -10,6 +10,8 @@ mod crawl;
 mod corpus;
 #[path = "main/demo.rs"]
 mod demo;
+#[path = "main/inspect.rs"]
+mod inspect;
 #[path = "main/layers.rs"]
 mod layers;
 #[path = "main/program.rs"]

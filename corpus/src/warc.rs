@@ -48,6 +48,7 @@ mod response;
 mod rollback;
 mod source;
 mod stream;
+mod summary;
 mod wrapping;
 mod writer;
 
@@ -59,4 +60,5 @@ pub use reader::{Reader, ReaderOptions, Verify, read};
 pub use record::{Record, RecordType};
 pub use response::{Repeat, Response, Truncated};
 pub use rollback::{Mark, roll_back};
+pub use summary::Summary;
 pub use writer::{DictionaryUse, Format, Place, ShardWriter, WriterOptions};

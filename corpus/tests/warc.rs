@@ -2,6 +2,8 @@
 
 #[path = "warc/damage.rs"]
 mod damage;
+#[path = "warc/hostile.rs"]
+mod hostile;
 #[path = "warc/peers.rs"]
 mod peers;
 #[path = "warc/samples.rs"]

@@ -72,6 +72,19 @@ impl Damage {
         self.first.extend(other.first.iter().take(REMEMBERED.saturating_sub(self.first.len())).cloned());
     }
 
+    /// What is wrong with the last damaged place, if it is among those remembered.
+    pub fn last_reason(&self) -> Option<Reason> {
+        let all_remembered = self.first.len() as u64 == self.places;
+        self.first.last().filter(|_| all_remembered).map(|place| place.reason)
+    }
+
+    /// Takes the last damaged place back, for a caller that knows why it had to be.
+    pub fn forget_last(&mut self) {
+        if self.first.len() as u64 == self.places && self.first.pop().is_some() {
+            self.places -= 1;
+        }
+    }
+
     pub(super) fn count(&mut self, offset: u64, reason: Reason) {
         self.places += 1;
         if self.first.len() < REMEMBERED {

@@ -1,5 +1,5 @@
-//! Others read what we write. The programs `fastwarc` and `warcio` are looked for in the path and in the folder that
-//! `PITH_PEERS` names.
+//! Others read what we write. The programs `fastwarc` and `warcio` are looked for beside the Python that `PITH_PYTHON`
+//! names, and in the path.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,13 +9,15 @@ use pith_corpus::warc::{Format, ShardWriter};
 use super::shards::{options, put, put_body, shards};
 
 fn program(name: &str) -> Option<PathBuf> {
-    let named = std::env::var_os("PITH_PEERS").map(|folder| Path::new(&folder).join(name));
+    let named = std::env::var_os("PITH_PYTHON").map(|python| Path::new(&python).with_file_name(name));
     let found = named
         .into_iter()
         .chain([PathBuf::from(name)])
         .find(|path| Command::new(path).arg("--help").output().is_ok_and(|output| output.status.success()));
     if found.is_none() {
-        println!("skipped: `{name}` is not installed (pip install fastwarc warcio; PITH_PEERS names its folder)");
+        println!(
+            "skipped: `{name}` is not installed (pip install fastwarc warcio; PITH_PYTHON names the Python that has them)"
+        );
     }
     found
 }

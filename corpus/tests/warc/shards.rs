@@ -1,10 +1,13 @@
 //! What was put comes back.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
+use pith_corpus::Error;
 use pith_corpus::warc::{
-    self, DictionaryUse, Format, Page, PageKind, Place, Repeat, Response, ShardWriter, WriterOptions,
+    self, DictionaryUse, Format, Page, PageKind, Place, Reader, ReaderOptions, RecordType, Repeat, Response,
+    ShardWriter, Truncated, WriterOptions,
 };
 
 /// A page like those of the web: markup that pages share, text that they do not.
@@ -130,4 +133,126 @@ fn pages_come_back_as_they_were_put_in_both_formats() {
             assert_eq!(second[..4], [0x5D, 0x2A, 0x4D, 0x18], "the second shard begins with a dictionary");
         }
     }
+}
+
+fn finished(format: Format, shard_bytes: u64, count: usize) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut writer = ShardWriter::open(folder.path(), options(format, shard_bytes)).expect("it opens");
+    (0..count).for_each(|number| _ = put(&mut writer, number));
+    writer.finish().expect("it closes");
+    folder
+}
+
+#[test]
+fn the_parts_of_a_shard_hold_each_page_once() {
+    for format in [Format::Zstd, Format::Gzip] {
+        let folder = finished(format, 300_000, 300);
+        for shard in shards(folder.path()) {
+            let mut whole = warc::read(&shard).expect("it opens");
+            let whole: Vec<Page> = whole.pages().map(|page| page.expect("readable")).collect();
+            let parts = warc::parts(&shard, 5).expect("there is an index");
+            assert_eq!(parts.len(), 5.min(whole.len()), "{}", shard.display());
+            let mut in_parts = Vec::new();
+            for part in parts {
+                let mut reader = Reader::open_part(&shard, part, ReaderOptions::default()).expect("it opens");
+                in_parts.extend(reader.pages().map(|page| page.expect("readable")));
+                assert!(!reader.damage().any());
+            }
+            assert!(in_parts == whole);
+        }
+    }
+}
+
+#[test]
+fn the_index_finds_a_page_by_its_url() {
+    let folder = finished(Format::Zstd, 300_000, 300);
+    let last = shards(folder.path()).pop().expect("a shard");
+    let mut reader = warc::read(&last).expect("it opens");
+    let pages: Vec<Page> = reader.pages().map(|page| page.expect("readable")).collect();
+    let wanted = &pages[pages.len() / 2];
+    let index = fs::read_to_string(folder.path().join("pages-00001.cdxj")).expect("there is an index");
+    assert!(index.lines().is_sorted(), "{index}");
+    let offset = warc::find(&last, &url(299)).expect("readable").expect("it is there");
+    let mut reader = Reader::open_part(&last, offset..u64::MAX, ReaderOptions::default()).expect("it opens");
+    assert_eq!(reader.next_page().expect("readable").expect("a page").body, body(299));
+    assert_eq!(warc::find(&last, "http://absent.example/").expect("readable"), None);
+    assert!(warc::find(&last, &wanted.url.replace("%20", " ")).expect("readable").is_some());
+}
+
+#[test]
+fn a_repeat_becomes_a_revisit_that_names_its_original() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut writer = ShardWriter::open(folder.path(), options(Format::Zstd, u64::MAX)).expect("it opens");
+    assert!(!put_body(&mut writer, 1, &body(1)).is_revisit);
+    assert!(put_body(&mut writer, 2, &body(1)).is_revisit);
+    assert!(!put_body(&mut writer, 3, b"short").is_revisit);
+    assert!(!put_body(&mut writer, 4, b"short").is_revisit, "a revisit would not be smaller");
+    writer.commit().expect("durable");
+    drop(writer);
+    let mut writer = ShardWriter::open(folder.path(), options(Format::Zstd, u64::MAX)).expect("it goes on");
+    assert!(put_body(&mut writer, 5, &body(1)).is_revisit, "what was stored is remembered");
+    writer.finish().expect("it closes");
+    let mut reader = warc::read(&shards(folder.path())[0]).expect("it opens");
+    let mut revisits = 0;
+    while let Some(record) = reader.next().expect("readable") {
+        if record.kind == RecordType::Revisit {
+            revisits += 1;
+            assert_eq!(record.text("WARC-Refers-To-Target-URI").as_deref(), Some(url(1).replace(' ', "%20").as_str()));
+            assert_eq!(record.text("WARC-Refers-To-Date"), Some(date(1).to_string().into()));
+            let page = Page::from_record(&record, usize::MAX).expect("a page");
+            assert_eq!((page.kind, page.status, page.body.len()), (PageKind::Revisit, Some(200), 0));
+        }
+    }
+    assert_eq!(revisits, 2);
+}
+
+#[test]
+fn only_one_process_writes_to_a_folder() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let writer = ShardWriter::open(folder.path(), options(Format::Zstd, u64::MAX)).expect("it opens");
+    let second = ShardWriter::open(folder.path(), options(Format::Zstd, u64::MAX));
+    assert!(matches!(second, Err(Error::Locked { .. })), "two writers at once");
+    drop(writer);
+    ShardWriter::open(folder.path(), options(Format::Zstd, u64::MAX)).expect("free again");
+}
+
+#[test]
+fn another_format_on_resume_begins_another_shard() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (format, number) in [(Format::Zstd, 0), (Format::Gzip, 1), (Format::Zstd, 2)] {
+        let mut writer = ShardWriter::open(folder.path(), options(format, u64::MAX)).expect("it opens");
+        put(&mut writer, number);
+        writer.commit().expect("durable");
+    }
+    let (pages, damaged) = pages(folder.path());
+    assert_eq!(damaged, 0);
+    check_pages(&pages, 0..3);
+    let names: Vec<String> = shards(folder.path())
+        .iter()
+        .map(|path| path.file_name().unwrap_or_default().to_string_lossy().into())
+        .collect();
+    assert_eq!(names, ["pages-00000.warc.zst", "pages-00001.warc.gz", "pages-00002.warc.zst.open"]);
+}
+
+#[test]
+fn a_cut_page_says_so_and_a_level_out_of_range_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let refused = ShardWriter::open(folder.path(), WriterOptions { level: 99, ..options(Format::Gzip, 1) });
+    assert!(matches!(refused, Err(Error::Setting { .. })));
+    let mut writer = ShardWriter::open(folder.path(), options(Format::Gzip, u64::MAX)).expect("it opens");
+    let response = Response {
+        url: "http://a.example/",
+        fetched_at: date(0),
+        ip: None,
+        status_line: "HTTP/1.1 200 OK",
+        headers: &[],
+        body: b"the beginning of a long page",
+        truncated: Some(Truncated::Length),
+        repeat: Repeat::Detect,
+    };
+    writer.put(&response).expect("written");
+    writer.finish().expect("closed");
+    let (pages, _) = pages(folder.path());
+    assert!(!pages[0].is_whole);
+    assert_eq!(pages[0].body, response.body);
 }
