@@ -40,6 +40,8 @@ pub enum Command {
     Inspect(commands::inspect::Args),
     /// Run the whole pipeline, offline, on a web served from memory
     Demo(commands::demo::Args),
+    /// Measure methods against gold data, beside other programs
+    Eval(commands::eval::Args),
 }
 
 /// Parses the words, with the settings file folded in where `--config` names one.

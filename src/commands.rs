@@ -5,6 +5,7 @@ pub mod corpus;
 pub mod demo;
 pub mod extract;
 pub mod inspect;
+pub mod eval;
 
 use crate::args::Command;
 use crate::exit::{Exit, Failure};
@@ -17,5 +18,6 @@ pub fn run(command: Command) -> Result<Exit, Failure> {
         Command::Extract(args) => extract::run(args),
         Command::Demo(args) => demo::run(args),
         Command::Inspect(args) => inspect::run(args),
+        Command::Eval(args) => eval::run(args),
     }
 }

@@ -1,12 +1,15 @@
 //! The lab: the same functions that users run, measured over gold pages, graphs and references,
 //! beside any other program that speaks JSON lines.
 
+pub mod bootstrap;
 pub mod data;
 mod error;
 pub mod gold;
 pub mod peer;
+pub mod report;
 pub mod rouge;
 pub mod score;
+pub mod summaries;
 pub mod train;
 
 pub use error::Error;

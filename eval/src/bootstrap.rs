@@ -1,0 +1,91 @@
+//! Confidence by resampling: how much a mean over sets would move with other documents of the same kind.
+
+/// How often the documents are drawn anew.
+pub const ROUNDS: usize = 1_000;
+
+/// The middle 95 % of what resampling gives.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub struct Interval {
+    /// 2.5 % lie below.
+    pub low: f64,
+    /// 2.5 % lie above.
+    pub high: f64,
+}
+
+/// Means over sets, resampled. `sets[s][d]` is the value of document `d` of set `s`; every row given to one
+/// [`Resampling`] must have the same shape, and the same documents are drawn for all of them.
+#[derive(Debug)]
+pub struct Resampling {
+    /// For each round and set the documents drawn.
+    draws: Vec<Vec<Vec<u32>>>,
+}
+
+impl Resampling {
+    /// Draws documents for sets of these sizes; the same for the same sizes.
+    pub fn new(sizes: &[usize]) -> Resampling {
+        let mut state = 0x9E37_79B9_7F4A_7C15_u64;
+        let mut below = |n: usize| {
+            // xorshift64*; the high bits are the good ones.
+            state ^= state >> 12;
+            state ^= state << 25;
+            state ^= state >> 27;
+            ((u128::from(state.wrapping_mul(0x2545_F491_4F6C_DD1D)) * n as u128) >> 64) as u32
+        };
+        let mut draw = |size: &usize| (0..*size).map(|_| below(*size)).collect();
+        let draws = (0..ROUNDS).map(|_| sizes.iter().map(&mut draw).collect()).collect();
+        Resampling { draws }
+    }
+
+    /// Where the mean over sets of the means over documents lies.
+    pub fn interval(&self, sets: &[Vec<f64>]) -> Interval {
+        let mut means: Vec<f64> = self
+            .draws
+            .iter()
+            .map(|draw| {
+                let mean = |(values, drawn): (&Vec<f64>, &Vec<u32>)| {
+                    drawn.iter().map(|index| values[*index as usize]).sum::<f64>() / drawn.len().max(1) as f64
+                };
+                sets.iter().zip(draw).map(mean).sum::<f64>() / sets.len().max(1) as f64
+            })
+            .collect();
+        means.sort_unstable_by(f64::total_cmp);
+        let at = |share: f64| means[((means.len() - 1) as f64 * share).round() as usize];
+        Interval { low: at(0.025), high: at(0.975) }
+    }
+
+    /// Where the difference `ours - theirs` lies, document by document.
+    pub fn difference(&self, ours: &[Vec<f64>], theirs: &[Vec<f64>]) -> Interval {
+        let minus = |(a, b): (&Vec<f64>, &Vec<f64>)| a.iter().zip(b).map(|(a, b)| a - b).collect();
+        self.interval(&ours.iter().zip(theirs).map(minus).collect::<Vec<Vec<f64>>>())
+    }
+}
+
+/// The mean over sets of the means over documents.
+pub fn mean_of_means(sets: &[Vec<f64>]) -> f64 {
+    let mean = |values: &Vec<f64>| values.iter().sum::<f64>() / values.len().max(1) as f64;
+    sets.iter().map(mean).sum::<f64>() / sets.len().max(1) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_constant_has_no_spread_and_noise_has_some() {
+        let sampling = Resampling::new(&[40, 10]);
+        let constant = vec![vec![2.0; 40], vec![4.0; 10]];
+        assert_eq!(sampling.interval(&constant), Interval { low: 3.0, high: 3.0 });
+        let noise = vec![(0..40).map(f64::from).collect(), (0..10).map(f64::from).collect()];
+        let interval = sampling.interval(&noise);
+        let mean = mean_of_means(&noise);
+        assert!(interval.low < mean - 1.0 && interval.high > mean + 1.0, "{interval:?} around {mean}");
+    }
+
+    #[test]
+    fn a_paired_difference_is_surer_than_two_means() {
+        let ours: Vec<Vec<f64>> = vec![(0..50).map(|i| f64::from(i) + 0.5).collect()];
+        let theirs: Vec<Vec<f64>> = vec![(0..50).map(f64::from).collect()];
+        let difference = Resampling::new(&[50]).difference(&ours, &theirs);
+        assert_eq!(difference, Interval { low: 0.5, high: 0.5 });
+    }
+}

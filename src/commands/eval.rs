@@ -1,0 +1,36 @@
+//! `pith eval`: the lab. Each subcommand measures one stage beside its peers.
+
+pub mod summaries;
+
+use std::io::Write;
+
+use crate::exit::{Exit, Failure};
+
+/// The words of `pith eval`.
+#[derive(clap::Args, Debug)]
+pub struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// What is measured.
+#[derive(clap::Subcommand, Debug)]
+enum Command {
+    /// Rank sentences by every method and compare with reference summaries
+    Summaries(summaries::Args),
+}
+
+/// Runs one study.
+pub fn run(args: Args) -> Result<Exit, Failure> {
+    match args.command {
+        Command::Summaries(args) => summaries::run(args),
+    }
+}
+
+/// Prints data; a reader that has seen enough is no failure.
+fn print(text: &str) -> Result<Exit, Failure> {
+    match std::io::stdout().lock().write_all(text.as_bytes()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error.into()),
+        _ => Ok(Exit::Done),
+    }
+}
