@@ -15,6 +15,7 @@ mod outcome;
 mod robots;
 mod scope;
 mod sitemap;
+mod topic;
 mod traps;
 
 pub use canonical::{canonicalize, join, parse_seed, resolve};
@@ -25,9 +26,13 @@ pub use frontier::{
     Ticket, Totals, host_of,
 };
 pub use links::{AnchorText, FoundLink, LinkScanner, PageLinks, RobotsDirectives, Source};
-pub use order::{Breadth, Class, HostCounts, LeastVisited, Level, ORDER_NAMES, Order, Visit, order_named};
+pub use order::{
+    Backlink, Breadth, Class, Harvest, HostCounts, Judge, Largest, LeastVisited, Level, ORDER_NAMES, Opic, Order,
+    PageRank, Topic, TopicModel, Visit, order_named,
+};
 pub use outcome::Outcome;
 pub use robots::{MAX_ROBOTS_BYTES, Robots};
 pub use scope::{Pattern, Reach, Scope, UnknownReach};
 pub use sitemap::{MAX_SITEMAP_BYTES, MAX_SITEMAP_ENTRIES, Sitemap, SitemapKind, read_sitemap};
+pub use topic::{LinkModel, TermTable, TopicWords};
 pub use traps::{Trap, trap};

@@ -4,6 +4,7 @@
 pub mod data;
 mod error;
 pub mod gold;
+pub mod ordering;
 pub mod peer;
 pub mod rouge;
 pub mod score;
