@@ -32,6 +32,8 @@ struct Cli {
 pub enum Command {
     /// Run the whole pipeline, offline, on a web served from memory
     Demo(commands::demo::Args),
+    /// Measure methods beside each other
+    Eval(commands::eval::Args),
 }
 
 /// Parses the words, with the settings file folded in where `--config` names one.

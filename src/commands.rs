@@ -1,6 +1,7 @@
 //! The list of commands. Each file below joins stages, shows progress and prints.
 
 pub mod demo;
+pub mod eval;
 
 use crate::args::Command;
 use crate::exit::{Exit, Failure};
@@ -9,5 +10,6 @@ use crate::exit::{Exit, Failure};
 pub fn run(command: Command) -> Result<Exit, Failure> {
     match command {
         Command::Demo(args) => demo::run(args),
+        Command::Eval(args) => eval::run(args),
     }
 }

@@ -12,6 +12,7 @@ mod frontier;
 mod links;
 mod order;
 mod outcome;
+mod recrawl;
 mod robots;
 mod scope;
 mod sitemap;
@@ -31,6 +32,7 @@ pub use order::{
     PageRank, Topic, TopicModel, Visit, order_named,
 };
 pub use outcome::Outcome;
+pub use recrawl::{ChangeHistory, freshness, optimal_rates, profit, refresh_value};
 pub use robots::{MAX_ROBOTS_BYTES, Robots};
 pub use scope::{Pattern, Reach, Scope, UnknownReach};
 pub use sitemap::{MAX_SITEMAP_BYTES, MAX_SITEMAP_ENTRIES, Sitemap, SitemapKind, read_sitemap};

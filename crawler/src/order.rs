@@ -96,7 +96,7 @@ pub trait Order: Send {
 
     /// The class of a link that is about to be fetched: when it is after the class it stands in, the link goes back
     /// there and the next one is looked at. A policy that learns can correct what it placed when it knew less.
-    fn review(&mut self, _link: &Link, _host: &HostCounts, _score: &mut f32) -> Class {
+    fn review(&mut self, _link: &Link, _host: &HostCounts) -> Class {
         Class::FIRST
     }
 

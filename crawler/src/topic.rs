@@ -107,7 +107,7 @@ impl TermTable {
         });
         self.n_pages += 1;
         // The list changes ever more slowly: it is made anew on page 1, 2, 3, … 16 and then every sixteenth.
-        if self.n_pages <= 16 || self.n_pages % 16 == 0 {
+        if self.n_pages <= 16 || self.n_pages.is_multiple_of(16) {
             let mut all: Vec<(&String, &u32)> = self.counts.iter().collect();
             all.sort_by(|a, b| b.1.cmp(a.1).then(a.0.cmp(b.0)));
             self.top = all.into_iter().take(n_terms).map(|(word, _)| word.clone()).collect();

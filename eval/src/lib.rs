@@ -3,6 +3,7 @@
 
 pub mod data;
 mod error;
+pub mod freshness;
 pub mod gold;
 pub mod ordering;
 pub mod peer;

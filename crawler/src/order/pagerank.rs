@@ -91,7 +91,7 @@ impl Order for PageRank {
     }
 
     /// A link that was overtaken since it was placed goes back to where it belongs now.
-    fn review(&mut self, link: &Link, _host: &HostCounts, _score: &mut f32) -> Class {
+    fn review(&mut self, link: &Link, _host: &HostCounts) -> Class {
         let number = self.number(link);
         class_of(self.ranks[number as usize])
     }

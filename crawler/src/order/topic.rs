@@ -125,7 +125,7 @@ impl Order for Topic {
     }
 
     /// What was learnt since the link was placed may send it back.
-    fn review(&mut self, link: &Link, _host: &HostCounts, _score: &mut f32) -> Class {
+    fn review(&mut self, link: &Link, _host: &HostCounts) -> Class {
         if link.depth == 0 { Class::FIRST } else { self.class_of(link) }
     }
 }

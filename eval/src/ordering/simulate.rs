@@ -189,7 +189,7 @@ impl<'g, 'p> Frontier<'g, 'p> {
                     n_reviews += 1;
                     let index = page as usize;
                     let counts = self.hosts[number as usize].counts();
-                    let now = self.policy.review(&self.links[index], &counts, &mut self.scores[index]);
+                    let now = self.policy.review(&self.links[index], &counts);
                     if now > class {
                         self.queue(number, page, now);
                         continue;
