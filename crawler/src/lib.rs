@@ -22,6 +22,7 @@ mod page;
 mod plan;
 mod registry;
 mod resolve;
+mod recrawl;
 mod robots;
 mod robots_cache;
 mod scope;
@@ -29,6 +30,7 @@ mod simhash;
 mod sink;
 mod sitemap;
 mod soft404;
+mod topic;
 mod traps;
 mod visit;
 
@@ -42,15 +44,20 @@ pub use frontier::{
     Settled, Ticket, Totals, host_of,
 };
 pub use links::{AnchorText, FoundLink, LinkScanner, PageLinks, RobotsDirectives, Source};
-pub use order::{Breadth, Class, HostCounts, LeastVisited, Level, ORDER_NAMES, Order, Visit, order_named};
+pub use order::{
+    Backlink, Breadth, Class, Harvest, HostCounts, Judge, Largest, LeastVisited, Level, ORDER_NAMES, Opic, Order,
+    PageRank, Topic, TopicModel, Visit, order_named,
+};
 pub use outcome::Outcome;
 pub use pace::Delay;
 pub use page::{Cut, Page};
 pub use plan::{Answers, Identity, Limits, Network, Plan, Politeness};
 pub use registry::{DomainRow, Report, Status, Stop};
 pub use resolve::Override;
+pub use recrawl::{ChangeHistory, freshness, optimal_rates, profit, refresh_value};
 pub use robots::{MAX_ROBOTS_BYTES, Robots};
 pub use scope::{Pattern, Reach, Scope, UnknownReach};
 pub use sink::Sink;
 pub use sitemap::{MAX_SITEMAP_BYTES, MAX_SITEMAP_ENTRIES, Sitemap, SitemapKind, read_sitemap};
+pub use topic::{LinkModel, TermTable, TopicWords};
 pub use traps::{Trap, trap};

@@ -5,13 +5,23 @@
 //! in which [`Class`] a link stands ([`Order::place`]), and which of the hosts that may be asked now is asked first
 //! ([`Order::precedence`]). The same code runs inside a crawl and in a simulation over a stored graph.
 
+mod backlink;
 mod breadth;
+mod largest;
 mod least_visited;
 mod level;
+mod opic;
+mod pagerank;
+mod topic;
 
+pub use backlink::Backlink;
 pub use breadth::Breadth;
+pub use largest::Largest;
 pub use least_visited::LeastVisited;
 pub use level::Level;
+pub use opic::Opic;
+pub use pagerank::PageRank;
+pub use topic::{Harvest, Judge, Topic, TopicModel};
 
 use crate::frontier::Link;
 
@@ -84,6 +94,12 @@ pub trait Order: Send {
     /// A page was fetched; `score` is its own. Its links follow through [`Order::place`] and [`Order::place_again`].
     fn visit(&mut self, _page: &Visit<'_>, _host: &HostCounts, _score: &mut f32) {}
 
+    /// The class of a link that is about to be fetched: when it is after the class it stands in, the link goes back
+    /// there and the next one is looked at. A policy that learns can correct what it placed when it knew less.
+    fn review(&mut self, _link: &Link, _host: &HostCounts) -> Class {
+        Class::FIRST
+    }
+
     /// Among hosts that may be asked now, the one with the smallest number is asked first.
     ///
     /// By default the host whose next link has the best class, and among those the one with most links waiting: its
@@ -96,12 +112,16 @@ pub trait Order: Send {
 /// The policy of that name, or nothing when there is none.
 pub fn order_named(name: &str) -> Option<Box<dyn Order>> {
     match name {
+        "opic" => Some(Box::new(Opic::default())),
         "breadth" => Some(Box::new(Breadth)),
         "level" => Some(Box::new(Level)),
+        "largest" => Some(Box::new(Largest)),
         "least-visited" => Some(Box::new(LeastVisited)),
+        "backlink" => Some(Box::new(Backlink)),
+        "pagerank" => Some(Box::new(PageRank::default())),
         _ => None,
     }
 }
 
-/// The names that [`order_named`] knows.
-pub const ORDER_NAMES: &[&str] = &["breadth", "level", "least-visited"];
+/// The names that [`order_named`] knows, the default first.
+pub const ORDER_NAMES: &[&str] = &["opic", "breadth", "level", "largest", "least-visited", "backlink", "pagerank"];

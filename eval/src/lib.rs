@@ -4,7 +4,9 @@
 pub mod bootstrap;
 pub mod data;
 mod error;
+pub mod freshness;
 pub mod gold;
+pub mod ordering;
 pub mod peer;
 pub mod report;
 pub mod rouge;

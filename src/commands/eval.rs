@@ -7,6 +7,16 @@ use std::io::Write;
 use crate::exit::{Exit, Failure};
 
 /// The words of `pith eval`.
+//! `pith eval`: the lab.
+
+pub mod freshness;
+pub mod ordering;
+
+use clap::Subcommand;
+
+use crate::exit::{Exit, Failure};
+
+/// What to measure.
 #[derive(clap::Args, Debug)]
 pub struct Args {
     #[command(subcommand)]
@@ -32,5 +42,18 @@ fn print(text: &str) -> Result<Exit, Failure> {
     match std::io::stdout().lock().write_all(text.as_bytes()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error.into()),
         _ => Ok(Exit::Done),
+#[derive(Subcommand, Debug)]
+enum Command {
+    /// Compare crawl orders on a stored graph
+    Ordering(ordering::Args),
+    /// Compare ways to keep pages fresh
+    Freshness(freshness::Args),
+}
+
+/// Runs one comparison.
+pub fn run(args: Args) -> Result<Exit, Failure> {
+    match args.command {
+        Command::Ordering(args) => ordering::run(args),
+        Command::Freshness(args) => freshness::run(args),
     }
 }

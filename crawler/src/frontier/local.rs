@@ -33,6 +33,8 @@ const CHECKPOINT_BYTES: u64 = 128 << 20;
 
 /// How long settled URLs wait at most until the disk has them.
 const SYNC_AFTER: Duration = Duration::from_secs(1);
+/// So many links of a host are looked at again, for a policy that learns, before one is fetched in any case.
+const MAX_REVIEWS: usize = 64;
 
 /// How an embedded frontier behaves.
 pub struct LocalOptions {
@@ -497,11 +499,25 @@ impl Inner {
 
     fn lease_from(&mut self, number: u32) -> Result<Option<Lease>, Error> {
         let host = self.hosts.get_mut(number);
+        let mut n_reviews = 0;
         while let Some((class, offset)) = host.queues.pop(&self.blocks)? {
             let (url, _, link) = self.journal.link_at(offset)?;
             // A URL that was moved ahead stands in two queues; the second time it is met it is leased or done.
             if is_set(&self.done, url) || self.leased_urls.contains_key(&url) {
                 continue;
+            }
+            if n_reviews < MAX_REVIEWS {
+                n_reviews += 1;
+                let now = self.order.review(&link, &host.counts());
+                if now > class {
+                    host.queues.push(now, offset, &mut self.blocks)?;
+                    if let Some(scores) = &self.scores
+                        && let Some(kept) = scores.get(url)?
+                    {
+                        scores.set(url, Score { class: now, ..kept })?;
+                    }
+                    continue;
+                }
             }
             host.state = State::Busy;
             host.pending -= 1;

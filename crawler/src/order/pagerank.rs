@@ -1,0 +1,103 @@
+//! PageRank over the part of the web that is known so far, computed anew every so many pages.
+
+use std::collections::HashMap;
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::{Class, HostCounts, Order, Visit};
+use crate::frontier::Link;
+
+const DAMPING: f32 = 0.85;
+/// Ranks are computed anew when the crawl has grown by this much.
+const GROWTH: f32 = 1.05;
+/// Rounds from the ranks of the last time: they only have to catch up.
+const ROUNDS: usize = 8;
+/// Classes that doubling the rank is worth.
+const CLASSES_PER_DOUBLING: f32 = 10.0;
+
+/// The best-known order and the most expensive one: it keeps every link in memory (8 bytes each). Between two
+/// computations a page's rank is what its known parents pass on to it. After a restart it begins to learn anew.
+#[derive(Default)]
+pub struct PageRank {
+    numbers: HashMap<u64, u32>,
+    /// Sums to the number of pages, so that 1 is an ordinary page however many there are.
+    ranks: Vec<f32>,
+    n_links: Vec<u32>,
+    edges: Vec<(u32, u32)>,
+    page: u32,
+    share: f32,
+    n_fetched: u32,
+    next_computation: u32,
+}
+
+impl PageRank {
+    fn number(&mut self, link: &Link) -> u32 {
+        let next = self.ranks.len() as u32;
+        let number = *self.numbers.entry(xxh3_64(link.url.as_str().as_bytes())).or_insert(next);
+        if number == next {
+            self.ranks.push(1.0 - DAMPING);
+            self.n_links.push(0);
+        }
+        number
+    }
+
+    fn receive(&mut self, link: &Link) -> Class {
+        let to = self.number(link);
+        if link.depth > 0 {
+            self.edges.push((self.page, to));
+            self.ranks[to as usize] += self.share;
+        }
+        class_of(self.ranks[to as usize])
+    }
+
+    fn compute(&mut self) {
+        for _ in 0..ROUNDS {
+            let mut next = vec![1.0 - DAMPING; self.ranks.len()];
+            for &(from, to) in &self.edges {
+                let links = self.n_links[from as usize].max(1) as f32;
+                next[to as usize] += DAMPING * self.ranks[from as usize] / links;
+            }
+            self.ranks = next;
+        }
+    }
+}
+
+impl Order for PageRank {
+    fn name(&self) -> &'static str {
+        "pagerank"
+    }
+
+    fn keeps_scores(&self) -> bool {
+        true
+    }
+
+    fn place(&mut self, link: &Link, _host: &HostCounts, _score: &mut f32) -> Class {
+        self.receive(link)
+    }
+
+    fn place_again(&mut self, link: &Link, _host: &HostCounts, _score: &mut f32) -> Class {
+        self.receive(link)
+    }
+
+    fn visit(&mut self, page: &Visit<'_>, _host: &HostCounts, _score: &mut f32) {
+        self.page = self.number(page.link);
+        self.n_links[self.page as usize] = page.n_links as u32;
+        self.n_fetched += 1;
+        if self.n_fetched >= self.next_computation {
+            self.compute();
+            self.next_computation = (self.n_fetched as f32 * GROWTH) as u32 + 100;
+        }
+        self.share = DAMPING * self.ranks[self.page as usize] / page.n_links.max(1) as f32;
+    }
+
+    /// A link that was overtaken since it was placed goes back to where it belongs now.
+    fn review(&mut self, link: &Link, _host: &HostCounts) -> Class {
+        let number = self.number(link);
+        class_of(self.ranks[number as usize])
+    }
+}
+
+fn class_of(rank: f32) -> Class {
+    let steps = ((rank / (1.0 - DAMPING)).log2() * CLASSES_PER_DOUBLING).clamp(0.0, 255.0);
+    Class(255 - steps as u8)
+}

@@ -1,0 +1,224 @@
+//! A stored graph: who links to whom, under which address.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use pith_crawler::{Link, host_of};
+use url::Url;
+
+use crate::data;
+use crate::error::Error;
+
+/// Pages and links, as read from a folder.
+pub struct Graph {
+    links: Vec<Link>,
+    hosts: Vec<u32>,
+    n_hosts: usize,
+    /// Where each page's targets begin in `targets`, and where the last one's end.
+    starts: Vec<u32>,
+    targets: Vec<u32>,
+    labels: Vec<String>,
+    anchors: HashMap<(u32, u32), (String, String)>,
+}
+
+impl Graph {
+    /// Reads `edges.tsv` (numbers of two pages), `urls.txt` (a page's number is its line, from 0) and, where they are,
+    /// `labels.txt` and `anchors.jsonl`; each may end in `.zst`. Without addresses every page gets one of its own.
+    ///
+    /// # Errors
+    ///
+    /// When there are no edges, or a line makes no sense.
+    pub fn read(folder: &Path) -> Result<Graph, Error> {
+        let mut edges: Vec<(u32, u32)> = Vec::new();
+        let path = for_each_line(folder, "edges.tsv", |line| {
+            let mut numbers = line.split_ascii_whitespace().map(str::parse::<u32>);
+            let (Some(Ok(from)), Some(Ok(to))) = (numbers.next(), numbers.next()) else { return false };
+            if from != to {
+                edges.push((from, to));
+            }
+            true
+        })?
+        .ok_or_else(|| Error::Data { path: folder.join("edges.tsv"), problem: "no such file, nor with .zst".into() })?;
+        let mut urls: Vec<Option<Url>> = Vec::new();
+        for_each_line(folder, "urls.txt", |line| {
+            urls.push(Url::parse(line).ok().filter(Url::has_host));
+            true
+        })?;
+        let n_pages = edges.iter().map(|&(from, to)| from.max(to) as usize + 1).max().unwrap_or(0).max(urls.len());
+        // A number beyond every line is a mistake, and would ask for any amount of memory.
+        if n_pages > edges.len() * 2 + urls.len() {
+            return Err(Error::Data { path, problem: "a page's number is far beyond the number of pages".into() });
+        }
+        urls.resize(n_pages, None);
+        let mut labels = Vec::new();
+        for_each_line(folder, "labels.txt", |line| {
+            labels.push(line.to_owned());
+            true
+        })?;
+        let mut anchors = HashMap::new();
+        for_each_line(folder, "anchors.jsonl", |line| {
+            let Ok((from, to, anchor, context)) = serde_json::from_str::<(u32, u32, String, String)>(line) else {
+                return false;
+            };
+            anchors.entry((from, to)).or_insert((anchor, context));
+            true
+        })?;
+        let addresses = urls.into_iter().enumerate().map(|(number, url)| {
+            url.unwrap_or_else(|| Url::parse(&format!("http://graph.invalid/{number}")).expect("a URL"))
+        });
+        let mut graph = Graph::new(addresses, edges);
+        graph.labels = labels;
+        graph.anchors = anchors;
+        Ok(graph)
+    }
+
+    /// A graph of these pages and links.
+    ///
+    /// # Panics
+    ///
+    /// When an edge names a page that there is not.
+    pub fn new(urls: impl IntoIterator<Item = Url>, mut edges: Vec<(u32, u32)>) -> Graph {
+        let links: Vec<Link> = urls.into_iter().map(|url| Link::page(url, u32::MAX)).collect();
+        let mut numbers: HashMap<String, u32> = HashMap::new();
+        let hosts = links
+            .iter()
+            .map(|link| {
+                let next = numbers.len() as u32;
+                *numbers.entry(host_of(&link.url)).or_insert(next)
+            })
+            .collect();
+        edges.sort_unstable();
+        edges.dedup();
+        let mut starts = vec![0u32; links.len() + 1];
+        for &(from, to) in &edges {
+            assert!((to as usize) < links.len(), "no page {to}");
+            starts[from as usize + 1] += 1;
+        }
+        for page in 0..links.len() {
+            starts[page + 1] += starts[page];
+        }
+        let targets = edges.into_iter().map(|(_, to)| to).collect();
+        let n_hosts = numbers.len();
+        Graph { links, hosts, n_hosts, starts, targets, labels: Vec::new(), anchors: HashMap::new() }
+    }
+
+    /// How many pages there are.
+    pub fn n_pages(&self) -> usize {
+        self.links.len()
+    }
+
+    /// How many links.
+    pub fn n_edges(&self) -> usize {
+        self.targets.len()
+    }
+
+    /// How many hosts.
+    pub fn n_hosts(&self) -> usize {
+        self.n_hosts
+    }
+
+    /// The pages that this one links to.
+    pub fn targets(&self, page: u32) -> &[u32] {
+        &self.targets[self.starts[page as usize] as usize..self.starts[page as usize + 1] as usize]
+    }
+
+    /// A page's address, as a link to it.
+    pub fn link(&self, page: u32) -> &Link {
+        &self.links[page as usize]
+    }
+
+    /// The number of a page's host.
+    pub fn host(&self, page: u32) -> u32 {
+        self.hosts[page as usize]
+    }
+
+    /// What somebody said a page is about; empty where nobody did.
+    pub fn label(&self, page: u32) -> &str {
+        self.labels.get(page as usize).map_or("", String::as_str)
+    }
+
+    /// Whether there are labels at all.
+    pub fn has_labels(&self) -> bool {
+        !self.labels.is_empty()
+    }
+
+    /// The text of a link and the words around it, where they are known.
+    pub fn anchor(&self, from: u32, to: u32) -> Option<&(String, String)> {
+        self.anchors.get(&(from, to))
+    }
+
+    /// The pages that can be reached from the seeds, seeds included, as a flag per page.
+    pub fn reachable(&self, seeds: &[u32]) -> Vec<bool> {
+        let mut reached = vec![false; self.n_pages()];
+        let mut waiting: Vec<u32> = seeds.to_vec();
+        while let Some(page) = waiting.pop() {
+            if !std::mem::replace(&mut reached[page as usize], true) {
+                waiting.extend(self.targets(page).iter().filter(|target| !reached[**target as usize]));
+            }
+        }
+        reached
+    }
+
+    /// `n` pages with three links or more, drawn by lot; the same ones for the same `draw`.
+    pub fn random_seeds(&self, n: usize, draw: u64, wanted: impl Fn(u32) -> bool) -> Vec<u32> {
+        let mut random = Random(draw.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0x5EED);
+        let candidates: Vec<u32> =
+            (0..self.n_pages() as u32).filter(|page| self.targets(*page).len() >= 3 && wanted(*page)).collect();
+        let mut seeds: Vec<u32> = Vec::new();
+        while seeds.len() < n.min(candidates.len()) {
+            let seed = candidates[(random.next() % candidates.len() as u64) as usize];
+            if !seeds.contains(&seed) {
+                seeds.push(seed);
+            }
+        }
+        seeds
+    }
+
+    /// The first page, when nobody links to it and it leads to more than half of all pages: a portal.
+    pub fn portal(&self) -> Option<u32> {
+        let linked = self.targets.contains(&0);
+        let n_reached = self.reachable(&[0]).into_iter().filter(|reached| *reached).count();
+        (!linked && n_reached * 2 > self.n_pages()).then_some(0)
+    }
+}
+
+/// Numbers drawn by lot, the same for the same start (SplitMix64).
+pub struct Random(pub u64);
+
+impl Random {
+    /// The next number.
+    #[expect(clippy::should_implement_trait, reason = "it never ends")]
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// A number from 0 up to and without 1.
+    pub fn unit(&mut self) -> f64 {
+        (self.next() >> 11) as f64 / (1u64 << 53) as f64
+    }
+}
+
+/// Calls back with each line of a file that may be compressed; gives its path, or nothing when there is none.
+fn for_each_line(folder: &Path, name: &str, mut take: impl FnMut(&str) -> bool) -> Result<Option<PathBuf>, Error> {
+    let plain = folder.join(name);
+    let packed = folder.join(format!("{name}.zst"));
+    let path = if plain.exists() { plain } else { packed };
+    if !path.exists() {
+        return Ok(None);
+    }
+    let mut reader = data::open(&path)?;
+    let mut line = String::new();
+    let mut number = 0;
+    while reader.read_line(&mut line).map_err(|source| Error::Read { path: path.clone(), source })? > 0 {
+        number += 1;
+        if !take(line.trim_end_matches(['\n', '\r'])) {
+            return Err(Error::Data { path, problem: format!("line {number} is no line of {name}") });
+        }
+        line.clear();
+    }
+    Ok(Some(path))
+}

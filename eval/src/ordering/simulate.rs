@@ -1,0 +1,250 @@
+//! A crawl over a stored graph: the frontier's rules without its disk, the crawler's policies as they are.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use pith_crawler::{Class, HostCounts, Link, Order, Visit};
+
+use super::graph::Graph;
+
+/// How hosts are paced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pace {
+    /// One page after the other, from any host.
+    Free,
+    /// So many pages at once, at most one of them from a host.
+    Polite {
+        /// Pages at once.
+        slots: usize,
+    },
+}
+
+/// What a simulated crawl did.
+#[derive(Clone, Debug, Default)]
+pub struct Crawl {
+    /// The pages in the order in which they were fetched.
+    pub order: Vec<u32>,
+    /// How many rounds it took: as many as pages when free.
+    pub n_rounds: usize,
+}
+
+/// As often is a host's next link looked at again before one is fetched; the frontier does the same.
+const MAX_REVIEWS: usize = 64;
+
+/// Crawls everything that can be reached from the seeds, in the order of a policy.
+pub fn simulate(graph: &Graph, seeds: &[u32], policy: &mut dyn Order, pace: Pace) -> Crawl {
+    let mut frontier = Frontier::new(graph, policy);
+    frontier.offer(None, seeds);
+    let mut crawl = Crawl::default();
+    let slots = match pace {
+        Pace::Free => 1,
+        Pace::Polite { slots } => slots.max(1),
+    };
+    loop {
+        let round: Vec<(u32, u32)> = std::iter::from_fn(|| frontier.lease()).take(slots).collect();
+        if round.is_empty() {
+            return crawl;
+        }
+        crawl.n_rounds += 1;
+        for (host, page) in round {
+            crawl.order.push(page);
+            frontier.offer(Some(page), graph.targets(page));
+            frontier.settle(host);
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Idle,
+    Ready(u64),
+    Busy,
+}
+
+struct Host {
+    queues: BTreeMap<Class, VecDeque<u32>>,
+    pending: u64,
+    fetched: u64,
+    state: State,
+}
+
+impl Host {
+    fn counts(&self) -> HostCounts {
+        let best = self.queues.keys().next().copied().unwrap_or(Class::LAST);
+        HostCounts { pending: self.pending, fetched: self.fetched, best }
+    }
+}
+
+struct Frontier<'g, 'p> {
+    graph: &'g Graph,
+    policy: &'p mut dyn Order,
+    /// Links as the crawl found them: their depth is known only then.
+    links: Vec<Link>,
+    scores: Vec<f32>,
+    classes: Vec<Option<Class>>,
+    done: Vec<bool>,
+    hosts: Vec<Host>,
+    /// Hosts are numbered as they are found, as in a crawl: it decides between equals.
+    numbers: Vec<Option<u32>>,
+    ready: BTreeSet<(u64, u32)>,
+}
+
+impl<'g, 'p> Frontier<'g, 'p> {
+    fn new(graph: &'g Graph, policy: &'p mut dyn Order) -> Self {
+        let n_pages = graph.n_pages();
+        Frontier {
+            graph,
+            policy,
+            links: (0..n_pages as u32).map(|page| graph.link(page).clone()).collect(),
+            scores: vec![0.0; n_pages],
+            classes: vec![None; n_pages],
+            done: vec![false; n_pages],
+            hosts: Vec::new(),
+            numbers: vec![None; graph.n_hosts()],
+            ready: BTreeSet::new(),
+        }
+    }
+
+    fn offer(&mut self, from: Option<u32>, targets: &[u32]) {
+        if let Some(page) = from {
+            let number = self.number(page);
+            let counts = self.hosts[number as usize].counts();
+            // What is stored of a page's text is the text around its links.
+            let mut body = String::new();
+            if self.policy.reads_text() {
+                let texts = targets.iter().filter_map(|target| self.graph.anchor(page, *target));
+                texts.for_each(|(anchor, context)| body.extend([anchor.as_str(), " ", context.as_str(), "\n"]));
+            }
+            let visit = Visit { link: &self.links[page as usize], n_links: targets.len(), body: body.as_bytes() };
+            self.policy.visit(&visit, &counts, &mut self.scores[page as usize]);
+        }
+        let depth = from.map_or(0, |page| self.links[page as usize].depth + 1);
+        for &target in targets {
+            let host = self.number(target);
+            let counts = self.hosts[host as usize].counts();
+            if self.policy.reads_text() {
+                let anchor = from.and_then(|from| self.graph.anchor(from, target)).cloned().unwrap_or_default();
+                (self.links[target as usize].anchor, self.links[target as usize].context) = anchor;
+            }
+            let index = target as usize;
+            match self.classes[index] {
+                None => {
+                    self.links[index].depth = depth;
+                    let class = self.policy.place(&self.links[index], &counts, &mut self.scores[index]);
+                    self.queue(host, target, class);
+                    self.hosts[host as usize].pending += 1;
+                    self.renew(host);
+                }
+                Some(old) if self.policy.keeps_scores() => {
+                    let class = self.policy.place_again(&self.links[index], &counts, &mut self.scores[index]);
+                    if class < old && !self.done[index] {
+                        self.queue(host, target, class);
+                        self.renew(host);
+                    }
+                }
+                Some(_) => {}
+            }
+        }
+    }
+
+    fn number(&mut self, page: u32) -> u32 {
+        let hosts = &mut self.hosts;
+        *self.numbers[self.graph.host(page) as usize].get_or_insert_with(|| {
+            hosts.push(Host { queues: BTreeMap::new(), pending: 0, fetched: 0, state: State::Idle });
+            hosts.len() as u32 - 1
+        })
+    }
+
+    fn queue(&mut self, host: u32, page: u32, class: Class) {
+        self.classes[page as usize] = Some(class);
+        self.hosts[host as usize].queues.entry(class).or_default().push_back(page);
+    }
+
+    /// Puts a host where it stands now among those that may be asked.
+    fn renew(&mut self, number: u32) {
+        let host = &mut self.hosts[number as usize];
+        if let State::Ready(old) = host.state {
+            self.ready.remove(&(old, number));
+        } else if host.state == State::Busy {
+            return;
+        }
+        host.state = State::Idle;
+        if host.pending > 0 {
+            let precedence = self.policy.precedence(&host.counts());
+            host.state = State::Ready(precedence);
+            self.ready.insert((precedence, number));
+        }
+    }
+
+    fn lease(&mut self) -> Option<(u32, u32)> {
+        while let Some((_, number)) = self.ready.pop_first() {
+            let mut n_reviews = 0;
+            while let Some(mut first) = self.hosts[number as usize].queues.first_entry() {
+                let class = *first.key();
+                let page = first.get_mut().pop_front();
+                if first.get().is_empty() {
+                    first.remove();
+                }
+                let Some(page) = page.filter(|page| !self.done[*page as usize]) else { continue };
+                if n_reviews < MAX_REVIEWS {
+                    n_reviews += 1;
+                    let index = page as usize;
+                    let counts = self.hosts[number as usize].counts();
+                    let now = self.policy.review(&self.links[index], &counts);
+                    if now > class {
+                        self.queue(number, page, now);
+                        continue;
+                    }
+                }
+                self.done[page as usize] = true;
+                let host = &mut self.hosts[number as usize];
+                host.state = State::Busy;
+                host.pending -= 1;
+                return Some((number, page));
+            }
+            self.hosts[number as usize].state = State::Idle;
+            self.hosts[number as usize].pending = 0;
+        }
+        None
+    }
+
+    fn settle(&mut self, number: u32) {
+        let host = &mut self.hosts[number as usize];
+        host.fetched += 1;
+        host.state = State::Idle;
+        self.renew(number);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pith_crawler::{ORDER_NAMES, order_named};
+    use url::Url;
+
+    fn graph() -> Graph {
+        let urls = (0..60).map(|page| Url::parse(&format!("http://h{}.test/{page}", page % 7)).unwrap());
+        let edges = (0..60)
+            .flat_map(|page| [(page, (page * 3 + 1) % 60), (page, (page * 7 + 2) % 60), (page, (page + 1) % 60)]);
+        Graph::new(urls, edges.collect())
+    }
+
+    #[test]
+    fn every_policy_fetches_every_page_once() {
+        let graph = graph();
+        for name in ORDER_NAMES {
+            for pace in [Pace::Free, Pace::Polite { slots: 4 }] {
+                let crawl = simulate(&graph, &[0], &mut *order_named(name).unwrap(), pace);
+                let mut pages = crawl.order.clone();
+                pages.sort_unstable();
+                assert_eq!(pages, (0..60).collect::<Vec<_>>(), "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_polite_round_never_has_two_pages_of_a_host() {
+        let graph = graph();
+        let crawl = simulate(&graph, &[0], &mut *order_named("opic").unwrap(), Pace::Polite { slots: 60 });
+        assert!(crawl.n_rounds >= 60 / 7, "seven hosts, one page of each in a round");
+    }
+}

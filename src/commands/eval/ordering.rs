@@ -1,0 +1,137 @@
+//! `pith eval ordering`: the crawler's policies over a stored graph.
+
+use std::path::PathBuf;
+
+use pith_crawler::{ORDER_NAMES, order_named};
+use pith_eval::ordering::{Comparison, Focused, Graph, Row, Setting, compare, focus, plot};
+
+use crate::exit::{Exit, Failure};
+
+/// Compare crawl orders on a stored graph: how much PageRank, or how much of a topic, comes early.
+#[derive(clap::Args, Debug)]
+#[command(
+    before_help = "Examples:\n  pith eval ordering --graph graphs/webkb\n  pith eval ordering --graph graphs/webkb --topic course,faculty --json"
+)]
+pub struct Args {
+    /// Folder with edges.tsv[.zst] and urls.txt[.zst], and labels.txt and anchors.jsonl where there are any
+    #[arg(long, value_name = "DIR")]
+    graph: PathBuf,
+    /// Seeds drawn by lot for each run [default: the graph's portal if it has one, else 10]
+    #[arg(long, value_name = "N")]
+    seeds: Option<usize>,
+    /// Runs with other seeds, of which the mean is given
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    runs: usize,
+    /// Policies to compare
+    #[arg(long, value_delimiter = ',', default_values = ORDER_NAMES)]
+    policies: Vec<String>,
+    /// Pages fetched at once in the polite runs, never two of one host
+    #[arg(long, value_name = "N", default_value_t = 30)]
+    slots: usize,
+    /// Focused crawls for these labels instead: recall after a quarter of the pages
+    #[arg(long, value_name = "LABEL", value_delimiter = ',')]
+    topic: Vec<String>,
+    /// Write the curves there, as ordering.svg and ordering.json
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// One JSON object on stdout instead of a table
+    #[arg(long)]
+    json: bool,
+}
+
+/// Simulates every policy and prints the table.
+pub fn run(args: Args) -> Result<Exit, Failure> {
+    if let Some(name) = args.policies.iter().find(|name| order_named(name).is_none()) {
+        return Err(
+            Failure::usage(format!("no policy {name:?}")).hint(format!("use any of {}", ORDER_NAMES.join(", ")))
+        );
+    }
+    if args.runs == 0 || args.seeds == Some(0) || args.slots == 0 {
+        return Err(Failure::usage("--runs, --seeds and --slots must be more than zero"));
+    }
+    let graph = Graph::read(&args.graph)?;
+    let setting = Setting { n_seeds: args.seeds, n_runs: args.runs, policies: args.policies, slots: args.slots };
+    if !args.topic.is_empty() {
+        if !graph.has_labels() {
+            return Err(Failure::new(format!("{}: no labels.txt, so there is no topic", args.graph.display())));
+        }
+        return print_focused(&focus(&graph, &args.topic, &setting), args.json);
+    }
+    let comparison = compare(&graph, &setting);
+    if let Some(folder) = &args.out {
+        write_curves(folder, &comparison, &args.graph.display().to_string())?;
+    }
+    if args.json {
+        println!("{}", serde_json::to_string(&comparison)?);
+    } else {
+        print_table(&comparison);
+    }
+    Ok(Exit::Done)
+}
+
+fn write_curves(folder: &std::path::Path, comparison: &Comparison, title: &str) -> Result<(), Failure> {
+    let failed = |error: std::io::Error| Failure::new(format!("{}: {error}", folder.display()));
+    std::fs::create_dir_all(folder).map_err(failed)?;
+    std::fs::write(folder.join("ordering.svg"), plot(comparison, title)).map_err(failed)?;
+    std::fs::write(folder.join("ordering.json"), serde_json::to_string_pretty(comparison)?).map_err(failed)
+}
+
+fn print_table(comparison: &Comparison) {
+    let Comparison { pages, edges, hosts, reached, runs, .. } = comparison;
+    println!("{pages} pages, {edges} links, {hosts} hosts; {reached:.0} reached; mean of {runs} runs");
+    println!(
+        "PageRank gathered at 10, 25 and 50 % of the pages, area under the curve and its ratios; then with pacing\n"
+    );
+    println!(
+        "{:14} {:>6} {:>6} {:>6} {:>7} {:>8} {:>8} {:>7}   {:>6} {:>6} {:>6} {:>7} {:>7}",
+        "policy",
+        "10 %",
+        "25 %",
+        "50 %",
+        "area",
+        "/breadth",
+        "/greedy",
+        "/bound",
+        "10 %",
+        "25 %",
+        "50 %",
+        "area",
+        "rounds"
+    );
+    for row in comparison.policies.iter().chain(&comparison.references) {
+        println!("{}", line(row));
+    }
+}
+
+fn line(row: &Row) -> String {
+    let at =
+        |at: &std::collections::BTreeMap<String, f64>| format!("{:6.3} {:6.3} {:6.3}", at["10"], at["25"], at["50"]);
+    let polite = row.polite.as_ref().map_or(String::new(), |polite| {
+        format!("   {} {:7.4} {:7.2}", at(&polite.at), polite.auc, polite.rounds_to_ideal)
+    });
+    format!(
+        "{:14} {} {:7.4} {:8.3} {:8.3} {:7.3}{polite}",
+        row.policy,
+        at(&row.at),
+        row.auc,
+        row.auc_to_breadth,
+        row.auc_to_greedy,
+        row.auc_to_bound
+    )
+}
+
+fn print_focused(rows: &[Focused], json: bool) -> Result<Exit, Failure> {
+    if json {
+        println!("{}", serde_json::json!({ "topic": rows }));
+        return Ok(Exit::Done);
+    }
+    println!("share of the topic's pages found in the first quarter of the crawl\n");
+    let labels = rows.first().map(|row| row.recall_at_25.keys().cloned().collect::<Vec<_>>()).unwrap_or_default();
+    let heads: String = labels.iter().map(|label| format!(" {label:>10}")).collect();
+    println!("{:16}{heads} {:>8} {:>8}", "model", "mean", "harvest");
+    for row in rows {
+        let recalls: String = labels.iter().map(|label| format!(" {:10.3}", row.recall_at_25[label])).collect();
+        println!("{:16}{recalls} {:8.3} {:8.3}", row.model, row.mean, row.harvest_rate);
+    }
+    Ok(Exit::Done)
+}
