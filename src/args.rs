@@ -41,7 +41,6 @@ pub enum Command {
     /// Run the whole pipeline, offline, on a web served from memory
     Demo(commands::demo::Args),
     /// Measure methods against gold data, beside other programs
-    /// Measure methods beside each other
     Eval(commands::eval::Args),
 }
 

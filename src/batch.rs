@@ -23,7 +23,7 @@ use pith_corpus::warc::Page;
 use pith_corpus::{Error, Watch};
 use serde_json::Value;
 
-pub use document::{Scope, Settings, line};
+pub use document::{Scope, Settings, extract_page, line};
 pub use input::find;
 use input::{Item, Pages};
 use workers::{Task, Workers};

@@ -1,11 +1,11 @@
 //! The list of commands. Each file below joins stages, shows progress and prints.
 
-pub mod crawl;
 pub mod corpus;
+pub mod crawl;
 pub mod demo;
+pub mod eval;
 pub mod extract;
 pub mod inspect;
-pub mod eval;
 
 use crate::args::Command;
 use crate::exit::{Exit, Failure};

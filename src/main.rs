@@ -4,8 +4,8 @@ mod args;
 mod batch;
 mod commands;
 mod exit;
-mod sink;
 mod progress;
+mod sink;
 
 use std::process::ExitCode;
 

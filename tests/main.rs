@@ -4,10 +4,10 @@
 mod batch;
 #[path = "main/cli.rs"]
 mod cli;
-#[path = "main/crawl.rs"]
-mod crawl;
 #[path = "main/corpus.rs"]
 mod corpus;
+#[path = "main/crawl.rs"]
+mod crawl;
 #[path = "main/demo.rs"]
 mod demo;
 #[path = "main/inspect.rs"]

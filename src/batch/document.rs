@@ -4,17 +4,22 @@ use pith_corpus::jsonl;
 use pith_corpus::warc::{Page, PageKind};
 use pith_extractor::tree::Tree;
 use pith_extractor::{
-    Analysis, Budget, Counts, Document, Language, Method, SummaryOptions, charset, count_words, split_sentences,
-    summarize, summarize_analysis, walk_page,
+    Analysis, Budget, Comments, Counts, Document, Language, Method, Options, SummaryOptions, charset, count_words,
+    extract, split_sentences, summarize, summarize_analysis, walk_page,
 };
 use serde::Serialize;
 use serde_json::Value;
+use url::Url;
 
 use super::Outcome;
 
 /// Every setting that changes a document.
 #[derive(Clone, Debug)]
 pub struct Settings {
+    /// What becomes of readers' comments.
+    pub comments: Comments,
+    /// Also write the main content as Markdown.
+    pub markdown: bool,
     /// The ranking of the summary.
     pub method: Method,
     /// The text that is summarized.
@@ -30,13 +35,16 @@ pub struct Settings {
 /// Which text is summarized.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Scope {
-    /// Everything the seed's walk over the page's tags finds.
+    /// The main content
+    Main,
+    /// Everything that a walk over the page's tags finds: paragraphs, headings, links, spans and divisions
     Page,
 }
 
 impl Scope {
     fn name(self) -> &'static str {
         match self {
+            Scope::Main => "main",
             Scope::Page => "page",
         }
     }
@@ -47,7 +55,8 @@ impl Settings {
     pub fn describe(&self) -> Value {
         serde_json::json!({
             "step": "extract", "method": self.method.name(), "scope": self.scope.name(), "sentences": self.sentences,
-            "fields": self.fields, "languages": self.languages,
+            "fields": self.fields, "languages": self.languages, "markdown": self.markdown,
+            "comments": format!("{:?}", self.comments),
         })
     }
 
@@ -81,11 +90,7 @@ struct Source<'l> {
 
 /// Extracts, summarizes and writes one page.
 pub fn line(page: &Page, shard: &str, settings: &Settings) -> Outcome {
-    let text = match page.kind {
-        PageKind::Text => String::from_utf8_lossy(&page.body).trim().to_owned(),
-        _ => units(page).join("\n\n"),
-    };
-    let mut document = describe(text);
+    let mut document = extract_page(page, settings);
     if !settings.wants(document.language.as_deref()) {
         return Outcome::Skipped("language".into());
     }
@@ -118,10 +123,24 @@ pub fn line(page: &Page, shard: &str, settings: &Settings) -> Outcome {
     }
 }
 
-/// The texts of a page that the seed's walk over its tags finds, space around them left out.
-fn units(page: &Page) -> Vec<String> {
-    let content_type = page.header("Content-Type").map(String::from_utf8_lossy);
-    let decoded = charset::decode(&page.body, content_type.as_deref());
+/// What the extractor makes of a page, without the summary. A text record is its own main content.
+pub fn extract_page(page: &Page, settings: &Settings) -> Document {
+    if page.kind == PageKind::Text {
+        return describe(String::from_utf8_lossy(&page.body).trim().to_owned());
+    }
+    let content_type = page.header("Content-Type").map(|value| String::from_utf8_lossy(value).into_owned());
+    match settings.scope {
+        Scope::Main => {
+            let options = Options { content_type, comments: settings.comments, markdown: settings.markdown };
+            extract(&page.body, Url::parse(&page.url).ok().as_ref(), &options)
+        }
+        Scope::Page => describe(units(page, content_type.as_deref()).join("\n\n")),
+    }
+}
+
+/// The texts of a page that the walk over its tags finds, space around them left out.
+fn units(page: &Page, content_type: Option<&str>) -> Vec<String> {
+    let decoded = charset::decode(&page.body, content_type);
     let units = walk_page(&Tree::parse(&decoded.text)).units;
     units.into_iter().map(|unit| unit.trim().to_owned()).filter(|unit| !unit.is_empty()).collect()
 }
@@ -136,18 +155,16 @@ fn describe(text: String) -> Document {
     Document { language: language.map(|language| language.tag().to_owned()), text, counts, ..Document::default() }
 }
 
+/// Adds the summary that the settings ask for.
 fn add_summary(document: &mut Document, page: &Page, settings: &Settings) {
     let budget = Budget::Sentences(settings.sentences);
-    document.summary = match page.kind {
-        PageKind::Text => {
-            let language = document.language.as_deref().and_then(Language::from_tag);
-            let options = SummaryOptions { language, method: settings.method, budget, ..SummaryOptions::default() };
-            summarize(&document.text, &options)
-        }
-        _ => {
-            let units = document.text.split("\n\n").collect();
-            summarize_analysis(&Analysis::of_units(units), settings.method, budget)
-        }
+    document.summary = if settings.scope == Scope::Page && page.kind != PageKind::Text {
+        let units = document.text.split("\n\n").collect();
+        summarize_analysis(&Analysis::of_units(units), settings.method, budget)
+    } else {
+        let language = document.language.as_deref().and_then(Language::from_tag);
+        let title = document.title.as_deref();
+        summarize(&document.text, &SummaryOptions { title, language, method: settings.method, budget })
     };
     document.method = Some(settings.method.name().to_owned());
     document.scope = Some(settings.scope.name().to_owned());

@@ -1,5 +1,7 @@
 //! `pith eval`: the lab. Each subcommand measures one stage beside its peers.
 
+pub mod freshness;
+pub mod ordering;
 pub mod summaries;
 
 use std::io::Write;
@@ -7,16 +9,6 @@ use std::io::Write;
 use crate::exit::{Exit, Failure};
 
 /// The words of `pith eval`.
-//! `pith eval`: the lab.
-
-pub mod freshness;
-pub mod ordering;
-
-use clap::Subcommand;
-
-use crate::exit::{Exit, Failure};
-
-/// What to measure.
 #[derive(clap::Args, Debug)]
 pub struct Args {
     #[command(subcommand)]
@@ -28,12 +20,18 @@ pub struct Args {
 enum Command {
     /// Rank sentences by every method and compare with reference summaries
     Summaries(summaries::Args),
+    /// Compare crawl orders on a stored graph
+    Ordering(ordering::Args),
+    /// Compare ways to keep pages fresh
+    Freshness(freshness::Args),
 }
 
 /// Runs one study.
 pub fn run(args: Args) -> Result<Exit, Failure> {
     match args.command {
         Command::Summaries(args) => summaries::run(args),
+        Command::Ordering(args) => ordering::run(args),
+        Command::Freshness(args) => freshness::run(args),
     }
 }
 
@@ -42,18 +40,5 @@ fn print(text: &str) -> Result<Exit, Failure> {
     match std::io::stdout().lock().write_all(text.as_bytes()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error.into()),
         _ => Ok(Exit::Done),
-#[derive(Subcommand, Debug)]
-enum Command {
-    /// Compare crawl orders on a stored graph
-    Ordering(ordering::Args),
-    /// Compare ways to keep pages fresh
-    Freshness(freshness::Args),
-}
-
-/// Runs one comparison.
-pub fn run(args: Args) -> Result<Exit, Failure> {
-    match args.command {
-        Command::Ordering(args) => ordering::run(args),
-        Command::Freshness(args) => freshness::run(args),
     }
 }

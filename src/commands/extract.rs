@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use pith_corpus::manifest::Earlier;
 use pith_corpus::warc::{Page, PageKind};
-use pith_extractor::Method;
+use pith_extractor::{Comments, Method};
 
 use super::corpus::{command_line, failure, jobs, print_counts};
 use crate::batch::{self, Batch, Outcome, Scope, Settings};
@@ -18,8 +18,8 @@ use crate::progress::{self, Progress};
 /// The words of `pith extract`.
 #[derive(clap::Args, Debug)]
 #[command(before_help = "Examples:
-  pith extract crawl --out docs
-  pith extract page.html --sentences 3 --fields title,summary")]
+  pith extract crawl --out docs          every page of a crawl, as JSON lines
+  pith extract page.html                 the main text of a saved page")]
 pub struct Args {
     /// Crawl folders, archives (.warc, .warc.gz, .warc.zst, WET, ARC, WACZ) or .html files; `-` reads a page from stdin
     #[arg(value_name = "INPUT", required = true)]
@@ -34,9 +34,21 @@ pub struct Args {
     #[arg(long, value_name = "NAME", default_value = "pith", value_parser = method)]
     method: Method,
 
-    /// Which text of a page is taken: everything that the seed's walk over its tags finds
-    #[arg(long, value_enum, default_value_t = Scope::Page)]
+    /// Which text of a page is taken
+    #[arg(long, value_enum, default_value_t = Scope::Main)]
     scope: Scope,
+
+    /// What becomes of readers' comments
+    #[arg(long, value_enum, default_value_t = CommentsChoice::Auto)]
+    comments: CommentsChoice,
+
+    /// Write the main content as Markdown too; a single page is printed as Markdown
+    #[arg(long)]
+    markdown: bool,
+
+    /// Print a single page as plain text (the default)
+    #[arg(long, conflicts_with_all = ["markdown", "json"])]
+    text: bool,
 
     /// Sentences in a summary; 0 leaves it out
     #[arg(long, value_name = "N", default_value_t = 3)]
@@ -66,13 +78,34 @@ pub struct Args {
     #[arg(long)]
     redo: bool,
 
-    /// Print the counts as JSON
+    /// Print a single page as one JSON object; with `--out`, the counts
     #[arg(long)]
     json: bool,
 
     /// Say nothing but errors
     #[arg(long, short)]
     quiet: bool,
+}
+
+/// What becomes of readers' comments.
+#[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+enum CommentsChoice {
+    /// Kept on forums, dropped elsewhere
+    Auto,
+    /// Kept everywhere
+    Keep,
+    /// Dropped everywhere
+    Drop,
+}
+
+impl From<CommentsChoice> for Comments {
+    fn from(choice: CommentsChoice) -> Comments {
+        match choice {
+            CommentsChoice::Auto => Comments::ByPageType,
+            CommentsChoice::Keep => Comments::Keep,
+            CommentsChoice::Drop => Comments::Drop,
+        }
+    }
 }
 
 fn method(name: &str) -> Result<Method, String> {
@@ -83,6 +116,8 @@ fn method(name: &str) -> Result<Method, String> {
 /// Extracts a page to stdout, or any number of inputs to a folder.
 pub fn run(args: Args) -> Result<Exit, Failure> {
     let settings = Settings {
+        comments: args.comments.into(),
+        markdown: args.markdown,
         method: args.method,
         scope: args.scope,
         sentences: args.sentences,
@@ -152,16 +187,22 @@ fn print_page(input: &Path, args: &Args, settings: &Settings) -> Result<Exit, Fa
         digest: None,
         offset: 0,
     };
-    let name = input.file_name().unwrap_or_default().to_string_lossy();
-    match batch::line(&page, &name, settings) {
-        Outcome::Extracted(mut line) => {
-            line.push(b'\n');
-            match std::io::stdout().write_all(&line) {
-                Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error.into()),
-                _ => Ok(Exit::Done),
+    let printed = if args.json || !args.fields.is_empty() {
+        let name = input.file_name().unwrap_or_default().to_string_lossy();
+        match batch::line(&page, &name, settings) {
+            Outcome::Extracted(line) => line,
+            Outcome::Skipped(reason) => {
+                return Err(Failure::new(format!("{}: skipped: {reason}", input.display())));
             }
+            Outcome::Failed(reason) => return Err(Failure::new(format!("{}: failed: {reason}", input.display()))),
         }
-        Outcome::Skipped(reason) => Err(Failure::new(format!("{}: skipped: {reason}", input.display()))),
-        Outcome::Failed(reason) => Err(Failure::new(format!("{}: failed: {reason}", input.display()))),
+    } else {
+        let document = batch::extract_page(&page, settings);
+        if args.markdown { document.markdown.into_bytes() } else { document.text.into_bytes() }
+    };
+    let mut stdout = std::io::stdout().lock();
+    match stdout.write_all(&printed).and_then(|()| stdout.write_all(b"\n")) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error.into()),
+        _ => Ok(Exit::Done),
     }
 }
