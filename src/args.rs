@@ -30,6 +30,8 @@ struct Cli {
 /// What the user asked for.
 #[derive(Subcommand, Debug)]
 pub enum Command {
+    /// Crawl politely into page shards; run again to resume
+    Crawl(Box<commands::crawl::Args>),
     /// Run the whole pipeline, offline, on a web served from memory
     Demo(commands::demo::Args),
 }

@@ -3,6 +3,7 @@
 mod args;
 mod commands;
 mod exit;
+mod sink;
 
 use std::process::ExitCode;
 

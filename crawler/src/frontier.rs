@@ -35,6 +35,22 @@ pub enum Kind {
     Page,
     /// A sitemap, to be read for links.
     Sitemap,
+    /// An address that nobody can have made, to learn how its host answers what is missing.
+    Probe,
+}
+
+impl Kind {
+    fn code(self) -> u8 {
+        match self {
+            Kind::Page => 0,
+            Kind::Sitemap => 1,
+            Kind::Probe => 2,
+        }
+    }
+
+    fn from_code(code: u8) -> Option<Kind> {
+        [Kind::Page, Kind::Sitemap, Kind::Probe].into_iter().find(|kind| kind.code() == code)
+    }
 }
 
 /// A URL worth asking for, in its one canonical spelling.
@@ -136,6 +152,26 @@ pub struct Receipt {
     pub bytes: u32,
     /// Time between the request and the end of the answer.
     pub milliseconds: u32,
+    /// The digest of a page that was kept; zero for everything else.
+    pub digest: u64,
+}
+
+/// What happened to a host while one of its URLs was leased.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pause {
+    /// It was asked and has answered: it wants to be left alone this long, also after a crash.
+    Answered(Duration),
+    /// It was not asked; it may be after this long.
+    Unasked(Duration),
+}
+
+/// The answer to somebody who wants to ask a host something that is not in its queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Claim {
+    /// Nobody else asks the host until [`Frontier::release`] is called with this number.
+    Yours(u32),
+    /// The host is being asked or rests; try again after this long.
+    Later(Duration),
 }
 
 /// What an offer did.
@@ -222,14 +258,32 @@ pub trait Frontier: Send + Sync {
     /// A URL whose host may be asked now.
     fn lease(&self) -> Result<Next, Error>;
 
-    /// The host has answered: it may be asked again after `rest`. The lease lives on until it is settled.
-    fn rest(&self, lease: &Lease, rest: Duration) -> Result<(), Error>;
+    /// The host is free again after a pause, while the lease lives on until it is settled.
+    fn rest(&self, lease: &Lease, pause: Pause) -> Result<(), Error>;
 
-    /// The URL was not asked for after all: it waits at the front of its queue, and its host for `rest`.
-    fn give_back(&self, lease: Lease, rest: Duration) -> Result<(), Error>;
+    /// The URL was not asked for after all: it waits at the front of its queue, and its host for the pause.
+    fn give_back(&self, lease: Lease, pause: Pause) -> Result<(), Error>;
+
+    /// Takes a host out of turn, for a robots.txt that another host redirects to.
+    fn claim(&self, host: &str) -> Result<Claim, Error>;
+
+    /// Ends a claim.
+    fn release(&self, host: u32, pause: Pause) -> Result<(), Error>;
+
+    /// Whether a page with this digest was kept, or will be, under another URL. The first to ask is told no.
+    fn is_repeat(&self, lease: &Lease, digest: u64) -> Result<bool, Error>;
 
     /// Ends leases; what they led to must be durable by now. `mark` is kept with them: how far the sink was.
     fn settle(&self, leases: Vec<(Lease, Settled)>, mark: &[u8]) -> Result<(), Error>;
+
+    /// Remembers that a seed led to this URL, so that its host belongs to the crawl in every later run too.
+    fn admit(&self, url: &Url) -> Result<(), Error>;
+
+    /// Every URL that was given to [`Frontier::admit`].
+    fn admitted(&self) -> Vec<Url>;
+
+    /// Whether the ordering policy wants links with their anchor texts.
+    fn reads_text(&self) -> bool;
 
     /// Figures for the live line.
     fn gauges(&self) -> Gauges;

@@ -82,13 +82,17 @@ outcomes! {
     NoIndex = 22 "noindex",
     /// The URL no longer lies within what this crawl may fetch.
     OutOfScope = 23 "out-of-scope",
+    /// It was asked for only to learn how its host answers what is missing.
+    Probed = 24 "probed",
+    /// There is no sitemap where one could have been.
+    NoSitemap = 25 "no-sitemap",
 }
 
 impl Outcome {
     /// Whether the URL gave what was hoped for, or leads there by another one.
     pub fn is_good(self) -> bool {
         matches!(self, Outcome::Stored | Outcome::NotModified | Outcome::Redirected | Outcome::Duplicate)
-            || self == Outcome::SitemapRead
+            || matches!(self, Outcome::SitemapRead | Outcome::NoSitemap | Outcome::Probed)
     }
 }
 

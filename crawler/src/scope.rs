@@ -91,14 +91,17 @@ impl Scope {
     /// The scope around these seeds. With `include` patterns a URL must fit one of them; with `exclude` it must fit
     /// none. Seeds themselves are always within.
     pub fn new(reach: Reach, seeds: &[Url], include: Vec<Pattern>, exclude: Vec<Pattern>) -> Scope {
-        let hosts = seeds
-            .iter()
-            .map(|seed| match reach {
-                Reach::Domain => site(seed).to_owned(),
-                _ => host_of(seed),
-            })
-            .collect();
-        Scope { reach, hosts, include, exclude }
+        let mut scope = Scope { reach, hosts: HashSet::new(), include, exclude };
+        seeds.iter().for_each(|seed| scope.admit(seed));
+        scope
+    }
+
+    /// Lets another seed in: a seed's redirect leads to where the user meant to go.
+    pub fn admit(&mut self, seed: &Url) {
+        self.hosts.insert(match self.reach {
+            Reach::Domain => site(seed).to_owned(),
+            _ => host_of(seed),
+        });
     }
 
     /// Whether a URL in canonical spelling belongs to the crawl.

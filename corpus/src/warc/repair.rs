@@ -33,14 +33,14 @@ pub(super) struct Open {
 }
 
 /// A shard's name taken apart.
-struct Name {
-    number: u32,
-    format: Format,
-    is_open: bool,
+pub(super) struct Name {
+    pub(super) number: u32,
+    pub(super) format: Format,
+    pub(super) is_open: bool,
 }
 
 impl Name {
-    fn parse(name: &str) -> Option<Name> {
+    pub(super) fn parse(name: &str) -> Option<Name> {
         let (number, extension) = name.strip_prefix("pages-")?.split_once('.')?;
         let (extension, is_open) = extension.strip_suffix(".open").map_or((extension, false), |rest| (rest, true));
         let format = [Format::Zstd, Format::Gzip].into_iter().find(|format| format.extension() == extension)?;

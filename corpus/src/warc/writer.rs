@@ -14,6 +14,7 @@ use super::index::{self, Entry};
 use super::pack::Packer;
 use super::repair;
 use super::response::{Original, Repeat, Response, spell, spell_warcinfo};
+use super::rollback::Mark;
 use crate::error::{Error, Result};
 
 /// How shards are packed.
@@ -195,6 +196,12 @@ impl ShardWriter {
     /// If the system cannot write. Then nothing is promised about what was put since the last commit.
     pub fn commit(&mut self) -> Result<()> {
         self.guarded(|writer| writer.shard.sync())
+    }
+
+    /// How far the writer has come: what [`roll_back`](super::roll_back) takes to drop everything put later. Ask for it
+    /// after a [`ShardWriter::commit`].
+    pub fn mark(&self) -> Mark {
+        Mark { shard: self.shard.number, bytes: self.shard.bytes }
     }
 
     /// Makes everything durable and closes the shard: its index is written and it gets its final name.

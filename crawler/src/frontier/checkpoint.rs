@@ -27,6 +27,10 @@ pub(super) struct Picture {
     pub(super) runs: Vec<u64>,
     /// Digest of the saved Bloom filter.
     pub(super) bloom: u64,
+    /// The same for the digests of kept pages.
+    pub(super) content_runs: Vec<u64>,
+    /// Digest of their saved Bloom filter.
+    pub(super) content_bloom: u64,
     /// URLs ever taken in.
     pub(super) n_urls: u32,
     /// One bit per URL that is done.
@@ -37,6 +41,8 @@ pub(super) struct Picture {
     pub(super) totals: Totals,
     /// How far the sink was.
     pub(super) mark: Vec<u8>,
+    /// Where seeds led to.
+    pub(super) admitted: Vec<String>,
 }
 
 /// Writes a checkpoint. `leased` are handed out and count as waiting in a picture: nobody will hold them when it is
@@ -47,6 +53,8 @@ pub(super) fn save(path: &Path, picture: &Picture, hosts: &Hosts, leased: &[(u32
     out.extend(picture.blocks.to_le_bytes());
     put_numbers(&picture.runs, &mut out);
     out.extend(picture.bloom.to_le_bytes());
+    put_numbers(&picture.content_runs, &mut out);
+    out.extend(picture.content_bloom.to_le_bytes());
     out.extend(picture.n_urls.to_le_bytes());
     put_numbers(&picture.done, &mut out);
     out.extend((picture.attempts.len() as u32).to_le_bytes());
@@ -59,6 +67,11 @@ pub(super) fn save(path: &Path, picture: &Picture, hosts: &Hosts, leased: &[(u32
     out.extend(picture.totals.milliseconds.to_le_bytes());
     out.extend((picture.mark.len() as u32).to_le_bytes());
     out.extend(&picture.mark);
+    out.extend((picture.admitted.len() as u32).to_le_bytes());
+    for url in &picture.admitted {
+        out.extend((url.len() as u32).to_le_bytes());
+        out.extend(url.as_bytes());
+    }
     let mut leased: Vec<(u32, Class, u64)> = leased.to_vec();
     leased.sort_unstable();
     out.extend((hosts.iter().len() as u32).to_le_bytes());
@@ -82,6 +95,8 @@ pub(super) fn load(path: &Path) -> Option<(Picture, Hosts)> {
     let mut picture = Picture { journal: fields.u64()?, blocks: fields.u64()?, ..Picture::default() };
     picture.runs = numbers(&mut fields)?;
     picture.bloom = fields.u64()?;
+    picture.content_runs = numbers(&mut fields)?;
+    picture.content_bloom = fields.u64()?;
     picture.n_urls = fields.u32()?;
     picture.done = numbers(&mut fields)?;
     for _ in 0..fields.u32()? {
@@ -91,6 +106,9 @@ pub(super) fn load(path: &Path) -> Option<(Picture, Hosts)> {
     picture.totals.bytes = fields.u64()?;
     picture.totals.milliseconds = fields.u64()?;
     picture.mark = fields.slice()?.to_vec();
+    for _ in 0..fields.u32()? {
+        picture.admitted.push(fields.text()?);
+    }
     let mut hosts = Hosts::default();
     for _ in 0..fields.u32()? {
         read_host(&mut fields, &mut hosts)?;

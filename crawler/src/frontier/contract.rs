@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-use super::{Frontier, Lease, Link, LocalFrontier, LocalOptions, Next, Receipt, Settled};
+use super::{Claim, Frontier, Lease, Link, LocalFrontier, LocalOptions, Next, Pause, Receipt, Settled};
 use crate::order::{Breadth, Class, HostCounts, Level, Order};
 use crate::outcome::Outcome;
 
@@ -49,7 +49,7 @@ fn fetch(frontier: &impl Frontier) -> Lease {
 }
 
 fn done(outcome: Outcome) -> Settled {
-    Settled::Done(Receipt { outcome, bytes: 10, milliseconds: 5 })
+    Settled::Done(Receipt { outcome, bytes: 10, milliseconds: 5, digest: 0 })
 }
 
 /// Fetches everything that may be fetched now; gives the URLs in their order.
@@ -57,7 +57,7 @@ fn drain(frontier: &impl Frontier) -> Vec<String> {
     let mut urls = Vec::new();
     while let Next::Fetch(lease) = frontier.lease().unwrap() {
         urls.push(lease.link.url.to_string());
-        frontier.rest(&lease, Duration::ZERO).unwrap();
+        frontier.rest(&lease, Pause::Answered(Duration::ZERO)).unwrap();
         frontier.settle(vec![(lease, done(Outcome::Stored))], b"").unwrap();
     }
     urls
@@ -87,7 +87,7 @@ fn a_host_is_asked_one_thing_at_a_time() {
     let second = fetch(&frontier);
     assert_ne!(first.link.host(), second.link.host());
     assert!(matches!(frontier.lease().unwrap(), Next::Wait(_)));
-    frontier.rest(&first, Duration::ZERO).unwrap();
+    frontier.rest(&first, Pause::Answered(Duration::ZERO)).unwrap();
     assert_eq!(fetch(&frontier).link.host(), first.link.host(), "it has answered, though it is not settled");
 }
 
@@ -99,7 +99,7 @@ fn a_host_rests_as_long_as_it_was_told() {
     let lease = fetch(&frontier);
     let answered = Instant::now();
     let rest = Duration::from_millis(60);
-    frontier.rest(&lease, rest).unwrap();
+    frontier.rest(&lease, Pause::Answered(rest)).unwrap();
     frontier.settle(vec![(lease, done(Outcome::Stored))], b"").unwrap();
     loop {
         match frontier.lease().unwrap() {
@@ -119,7 +119,7 @@ fn after_a_kill_hosts_rest_before_they_are_asked_again() {
     frontier.offer(None, &[links(1, 0..2), links(2, 0..2)].concat()).unwrap();
     let lease = fetch(&frontier);
     let slow = lease.link.host();
-    frontier.rest(&lease, Duration::from_millis(90)).unwrap();
+    frontier.rest(&lease, Pause::Answered(Duration::from_millis(90))).unwrap();
     frontier.settle(vec![(lease, done(Outcome::Stored))], b"").unwrap();
     drop(frontier);
     let frontier = bench.open();
@@ -143,16 +143,16 @@ fn a_lease_given_back_is_next_and_one_to_try_again_is_last() {
     let frontier = bench.open();
     frontier.offer(None, &links(1, 0..3)).unwrap();
     let lease = fetch(&frontier);
-    frontier.give_back(lease, Duration::ZERO).unwrap();
+    frontier.give_back(lease, Pause::Unasked(Duration::ZERO)).unwrap();
     let lease = fetch(&frontier);
     assert_eq!((lease.link.url.path(), lease.attempts), ("/0", 0));
-    frontier.rest(&lease, Duration::ZERO).unwrap();
+    frontier.rest(&lease, Pause::Answered(Duration::ZERO)).unwrap();
     frontier.settle(vec![(lease, Settled::Again)], b"").unwrap();
     let mut paths = Vec::new();
     for _ in 0..3 {
         let lease = fetch(&frontier);
         paths.push((lease.link.url.path().to_owned(), lease.attempts));
-        frontier.rest(&lease, Duration::ZERO).unwrap();
+        frontier.rest(&lease, Pause::Answered(Duration::ZERO)).unwrap();
         frontier.settle(vec![(lease, done(Outcome::Stored))], b"").unwrap();
     }
     assert_eq!(paths, [("/1".to_owned(), 0), ("/2".to_owned(), 0), ("/0".to_owned(), 1)]);
@@ -173,7 +173,7 @@ fn a_kill_loses_no_url_and_repeats_none_that_was_settled() {
         }
         for step in 0..60 {
             let Next::Fetch(lease) = frontier.lease().unwrap() else { break };
-            frontier.rest(&lease, Duration::ZERO).unwrap();
+            frontier.rest(&lease, Pause::Answered(Duration::ZERO)).unwrap();
             if step % 7 == 3 {
                 continue; // never settled: killed before
             }
@@ -252,4 +252,39 @@ fn a_host_gives_no_more_than_its_budget() {
     drop(frontier);
     bench.host_budget = 100;
     assert_eq!(drain(&bench.open()).len(), 7, "the rest waits for a larger budget");
+}
+
+#[test]
+fn a_page_that_repeats_another_is_told_also_after_a_kill() {
+    let bench = Bench::new();
+    let frontier = bench.open();
+    frontier.offer(None, &[links(1, 0..1), links(2, 0..1), links(3, 0..1)].concat()).unwrap();
+    let (first, second) = (fetch(&frontier), fetch(&frontier));
+    assert!(!frontier.is_repeat(&first, 77).unwrap());
+    assert!(frontier.is_repeat(&second, 77).unwrap(), "though the first is not settled yet");
+    assert!(!frontier.is_repeat(&first, 77).unwrap(), "a page does not repeat itself");
+    let receipt = Receipt { outcome: Outcome::Stored, bytes: 1, milliseconds: 1, digest: 77 };
+    frontier.settle(vec![(first, Settled::Done(receipt))], b"").unwrap();
+    drop(frontier);
+    let frontier = bench.open();
+    let lease = fetch(&frontier);
+    assert!(frontier.is_repeat(&lease, 77).unwrap());
+    assert!(!frontier.is_repeat(&lease, 78).unwrap());
+}
+
+#[test]
+fn a_claimed_host_is_nobody_elses() {
+    let bench = Bench::new();
+    let frontier = bench.open();
+    frontier.offer(None, &links(1, 0..2)).unwrap();
+    let Claim::Yours(host) = frontier.claim("h1.test").unwrap() else { panic!("it is free") };
+    assert!(matches!(frontier.claim("h1.test").unwrap(), Claim::Later(_)));
+    assert!(matches!(frontier.lease().unwrap(), Next::Wait(_)));
+    frontier.release(host, Pause::Answered(Duration::ZERO)).unwrap();
+    let lease = fetch(&frontier);
+    assert!(matches!(frontier.claim("h1.test").unwrap(), Claim::Later(_)));
+    frontier.rest(&lease, Pause::Answered(Duration::from_secs(9))).unwrap();
+    let Claim::Later(wait) = frontier.claim("h1.test").unwrap() else { panic!("it rests") };
+    assert!(wait > Duration::from_secs(8));
+    assert!(matches!(frontier.claim("new.test").unwrap(), Claim::Yours(_)));
 }

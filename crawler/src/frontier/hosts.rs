@@ -37,6 +37,8 @@ pub(super) struct Host {
     pub(super) bytes: u64,
     /// Time spent waiting for its answers.
     pub(super) milliseconds: u64,
+    /// When it will have rested enough, in microseconds of the frontier's clock.
+    pub(super) due: u64,
     /// The rest it was last given.
     pub(super) rest_milliseconds: u32,
 }
@@ -74,6 +76,7 @@ impl Hosts {
             stored: 0,
             bytes: 0,
             milliseconds: 0,
+            due: 0,
             rest_milliseconds: 0,
         });
         let list = &self.list;

@@ -41,6 +41,8 @@ pub(super) enum Event {
     Again { host: u32, url: u32, offset: u64, attempts: u8, class: Class },
     /// A host wants to be left alone this long between answers and requests.
     Rest { host: u32, milliseconds: u32 },
+    /// A seed led to this URL.
+    Admitted { url: String },
     /// How far the sink was when the events before this one were settled.
     Mark { mark: Vec<u8> },
 }
@@ -210,7 +212,7 @@ fn encode_new(host: u32, url: u32, class: Class, link: &Link, out: &mut Vec<u8>)
     out.push(b'U');
     out.extend(host.to_le_bytes());
     out.extend(url.to_le_bytes());
-    out.extend([class.0, link.hops, if link.kind == Kind::Sitemap { 1 } else { 0 }]);
+    out.extend([class.0, link.hops, link.kind.code()]);
     out.extend(link.depth.to_le_bytes());
     put_text(link.url.as_str().as_bytes(), out);
 }
@@ -235,6 +237,7 @@ fn encode(event: &Event, out: &mut Vec<u8>) {
             out.push(receipt.outcome.code());
             out.extend(receipt.bytes.to_le_bytes());
             out.extend(receipt.milliseconds.to_le_bytes());
+            out.extend(receipt.digest.to_le_bytes());
         }
         Event::Again { host, url, offset, attempts, class } => {
             out.push(b'A');
@@ -247,6 +250,10 @@ fn encode(event: &Event, out: &mut Vec<u8>) {
             out.push(b'P');
             out.extend(host.to_le_bytes());
             out.extend(milliseconds.to_le_bytes());
+        }
+        Event::Admitted { url } => {
+            out.push(b'S');
+            put_text(url.as_bytes(), out);
         }
         Event::Mark { mark } => {
             out.push(b'M');
@@ -270,7 +277,7 @@ fn decode(bytes: &[u8]) -> Option<(Event, usize)> {
             let number = fields.u32()?;
             let class = Class(fields.byte()?);
             let hops = fields.byte()?;
-            let kind = if fields.byte()? == 1 { Kind::Sitemap } else { Kind::Page };
+            let kind = Kind::from_code(fields.byte()?)?;
             let depth = fields.u32()?;
             let url = fields.text()?.parse().ok()?;
             let link = Link { url, depth, hops, kind, anchor: String::new(), context: String::new() };
@@ -284,6 +291,7 @@ fn decode(bytes: &[u8]) -> Option<(Event, usize)> {
                 outcome: Outcome::from_code(fields.byte()?)?,
                 bytes: fields.u32()?,
                 milliseconds: fields.u32()?,
+                digest: fields.u64()?,
             },
         },
         b'A' => Event::Again {
@@ -294,6 +302,7 @@ fn decode(bytes: &[u8]) -> Option<(Event, usize)> {
             class: Class(fields.byte()?),
         },
         b'P' => Event::Rest { host: fields.u32()?, milliseconds: fields.u32()? },
+        b'S' => Event::Admitted { url: fields.text()? },
         b'M' => Event::Mark { mark: fields.slice()?.to_vec() },
         _ => return None,
     };
@@ -343,13 +352,14 @@ mod tests {
 
     fn events() -> Vec<Event> {
         let link = Link { hops: 2, kind: Kind::Sitemap, ..Link::page("http://a.test/b?c=1".parse().unwrap(), 3) };
-        let receipt = Receipt { outcome: Outcome::Stored, bytes: 9, milliseconds: 7 };
+        let receipt = Receipt { outcome: Outcome::Stored, bytes: 9, milliseconds: 7, digest: 5 };
         vec![
             Event::Host { name: "a.test".into() },
             Event::New { host: 0, url: 0, class: Class(4), link },
             Event::Raised { host: 0, offset: 28, class: Class(1) },
             Event::Again { host: 0, url: 0, offset: 28, attempts: 1, class: Class(1) },
             Event::Rest { host: 0, milliseconds: 1500 },
+            Event::Admitted { url: "http://b.test/".into() },
             Event::Done { host: 0, url: 0, receipt },
             Event::Mark { mark: b"pages-00000@77".to_vec() },
         ]

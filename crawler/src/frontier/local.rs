@@ -11,6 +11,7 @@ use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use hashbrown::HashMap;
+use url::Url;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::checkpoint::{self, Picture};
@@ -20,13 +21,18 @@ use super::journal::{Event, Journal};
 use super::queue::Blocks;
 use super::scores::{Score, Scores};
 use super::seen::Seen;
-use super::{Frontier, Gauges, HostTally, Lease, Link, Next, Offered, Receipt, Settled, Ticket, Totals, write_host};
+use super::{
+    Claim, Frontier, Gauges, HostTally, Lease, Link, Next, Offered, Pause, Receipt, Settled, Ticket, Totals, write_host,
+};
 use crate::error::Error;
 use crate::order::{Class, Order, Visit};
 use crate::outcome::Outcome;
 
 /// Bytes of journal after which opening would take longer than a checkpoint is worth.
 const CHECKPOINT_BYTES: u64 = 128 << 20;
+
+/// How long settled URLs wait at most until the disk has them.
+const SYNC_AFTER: Duration = Duration::from_secs(1);
 
 /// How an embedded frontier behaves.
 pub struct LocalOptions {
@@ -89,18 +95,45 @@ impl Frontier for LocalFrontier {
         self.lock().lease()
     }
 
-    fn rest(&self, lease: &Lease, rest: Duration) -> Result<(), Error> {
-        let mut inner = self.lock();
-        inner.hosts.get_mut(lease.ticket.host).fetched += 1;
-        inner.rest(lease.ticket.host, rest)
+    fn rest(&self, lease: &Lease, pause: Pause) -> Result<(), Error> {
+        self.lock().rest(lease.ticket.host, pause)
     }
 
-    fn give_back(&self, lease: Lease, rest: Duration) -> Result<(), Error> {
-        self.lock().give_back(lease.ticket, rest)
+    fn give_back(&self, lease: Lease, pause: Pause) -> Result<(), Error> {
+        self.lock().give_back(lease.ticket, pause)
+    }
+
+    fn claim(&self, host: &str) -> Result<Claim, Error> {
+        self.lock().claim(host)
+    }
+
+    fn release(&self, host: u32, pause: Pause) -> Result<(), Error> {
+        self.lock().rest(host, pause)
+    }
+
+    fn is_repeat(&self, lease: &Lease, digest: u64) -> Result<bool, Error> {
+        self.lock().is_repeat(lease.ticket.url, digest)
     }
 
     fn settle(&self, leases: Vec<(Lease, Settled)>, mark: &[u8]) -> Result<(), Error> {
         self.lock().settle(leases, mark)
+    }
+
+    fn admit(&self, url: &Url) -> Result<(), Error> {
+        let mut inner = self.lock();
+        if !inner.admitted.iter().any(|known| known == url.as_str()) {
+            inner.admitted.push(url.to_string());
+            inner.journal.push(&Event::Admitted { url: url.to_string() })?;
+        }
+        Ok(())
+    }
+
+    fn admitted(&self) -> Vec<Url> {
+        self.lock().admitted.iter().filter_map(|url| url.parse().ok()).collect()
+    }
+
+    fn reads_text(&self) -> bool {
+        self.lock().order.reads_text()
     }
 
     fn gauges(&self) -> Gauges {
@@ -144,6 +177,10 @@ struct Inner {
     journal: Journal,
     checkpointed: u64,
     seen: Seen,
+    /// Digests of kept pages, each with the URL that it was kept under.
+    contents: Seen,
+    /// Digests of pages that are on their way to the sink.
+    coming: HashMap<u64, u32>,
     blocks: Blocks,
     hosts: Hosts,
     scores: Option<Scores>,
@@ -159,7 +196,10 @@ struct Inner {
     pending: u64,
     totals: Totals,
     mark: Vec<u8>,
+    admitted: Vec<String>,
     started: Instant,
+    /// When the journal was last known to be on the disk.
+    synced: Instant,
     host_name: String,
 }
 
@@ -169,6 +209,10 @@ impl Inner {
         let (picture, hosts) = checkpoint::load(&folder.join("checkpoint")).unwrap_or_default();
         let journal = Journal::open(&folder.join("journal"))?;
         let seen = Seen::open(folder, &picture.runs, picture.bloom, options.bloom_bytes)?;
+        let content_folder = folder.join("contents");
+        fs::create_dir_all(&content_folder).map_err(at(&content_folder, "create"))?;
+        let content_bytes = (options.bloom_bytes / 4).max(1);
+        let contents = Seen::open(&content_folder, &picture.content_runs, picture.content_bloom, content_bytes)?;
         let blocks = Blocks::open(&folder.join("queues"), picture.blocks)?;
         let scores = options.order.keeps_scores().then(|| Scores::open(&folder.join("scores"))).transpose()?;
         let mut inner = Inner {
@@ -178,6 +222,8 @@ impl Inner {
             journal,
             checkpointed: picture.journal,
             seen,
+            contents,
+            coming: HashMap::new(),
             blocks,
             hosts,
             scores,
@@ -191,7 +237,9 @@ impl Inner {
             pending: 0,
             totals: picture.totals,
             mark: picture.mark,
+            admitted: picture.admitted,
             started: Instant::now(),
+            synced: Instant::now(),
             host_name: String::new(),
         };
         inner.replay(picture.journal)?;
@@ -259,6 +307,7 @@ impl Inner {
                 }
                 self.hosts.get_mut(host).rest_milliseconds = milliseconds;
             }
+            Event::Admitted { url } => self.admitted.push(url),
             Event::Mark { mark } => self.mark = mark,
         }
         Ok(Some(()))
@@ -297,7 +346,7 @@ impl Inner {
                 }
             }
         }
-        if self.seen.is_full() || self.journal.end() - self.checkpointed > CHECKPOINT_BYTES {
+        if self.seen.is_full() || self.contents.is_full() || self.journal.end() - self.checkpointed > CHECKPOINT_BYTES {
             self.checkpoint()?;
         }
         Ok(offered)
@@ -414,9 +463,11 @@ impl Inner {
             self.make_ready(number);
             return;
         }
-        self.hosts.get_mut(number).state = State::Resting;
         // One microsecond more than asked for: the clock's own reading was cut off below.
         let until = self.now() + rest.as_micros() as u64 + 1;
+        let host = self.hosts.get_mut(number);
+        host.state = State::Resting;
+        host.due = until;
         self.resting.push(Reverse((until, number)));
     }
 
@@ -468,26 +519,64 @@ impl Inner {
         Ok(None)
     }
 
-    fn rest(&mut self, number: u32, rest: Duration) -> Result<(), Error> {
-        let milliseconds = u32::try_from(rest.as_millis()).unwrap_or(u32::MAX);
-        let host = self.hosts.get_mut(number);
-        // Adaptive rests change a little with every answer; only what matters after a restart is written down.
-        if milliseconds > host.rest_milliseconds || milliseconds < host.rest_milliseconds / 2 {
-            host.rest_milliseconds = milliseconds;
-            self.journal.push(&Event::Rest { host: number, milliseconds })?;
-        }
+    fn rest(&mut self, number: u32, pause: Pause) -> Result<(), Error> {
+        let rest = match pause {
+            Pause::Unasked(rest) => rest,
+            Pause::Answered(rest) => {
+                let milliseconds = u32::try_from(rest.as_millis()).unwrap_or(u32::MAX);
+                let host = self.hosts.get_mut(number);
+                host.fetched += 1;
+                // Adaptive rests change a little with every answer; only what matters after a crash is written down.
+                if milliseconds > host.rest_milliseconds || milliseconds < host.rest_milliseconds / 2 {
+                    host.rest_milliseconds = milliseconds;
+                    self.journal.push(&Event::Rest { host: number, milliseconds })?;
+                }
+                rest
+            }
+        };
         self.put_to_rest(number, rest);
         Ok(())
     }
 
-    fn give_back(&mut self, ticket: Ticket, rest: Duration) -> Result<(), Error> {
+    fn give_back(&mut self, ticket: Ticket, pause: Pause) -> Result<(), Error> {
         let Some(held) = self.leased.remove(&ticket) else { return Ok(()) };
         self.leased_urls.remove(&ticket.url);
         let host = self.hosts.get_mut(ticket.host);
         host.queues.push_front(held.class, ticket.offset);
         host.pending += 1;
         self.pending += 1;
-        self.rest(ticket.host, rest)
+        self.rest(ticket.host, pause)
+    }
+
+    fn claim(&mut self, name: &str) -> Result<Claim, Error> {
+        let number = match self.hosts.find(name) {
+            Some(number) => number,
+            None => {
+                self.journal.push(&Event::Host { name: name.to_owned() })?;
+                self.hosts.add(name)
+            }
+        };
+        let now = self.now();
+        let host = self.hosts.get_mut(number);
+        match host.state {
+            State::Busy => return Ok(Claim::Later(Duration::from_millis(200))),
+            State::Resting if host.due > now => return Ok(Claim::Later(Duration::from_micros(host.due - now))),
+            State::Resting => return Ok(Claim::Later(Duration::from_millis(1))),
+            State::Ready(precedence) => {
+                self.ready.remove(&(precedence, number));
+            }
+            State::Exhausted => self.pending += u64::from(host.pending),
+            State::Idle => {}
+        }
+        host.state = State::Busy;
+        Ok(Claim::Yours(number))
+    }
+
+    fn is_repeat(&mut self, url: u32, digest: u64) -> Result<bool, Error> {
+        if let Some(first) = self.contents.get(digest)? {
+            return Ok(first != url);
+        }
+        Ok(*self.coming.entry(digest).or_insert(url) != url)
     }
 
     fn settle(&mut self, leases: Vec<(Lease, Settled)>, mark: &[u8]) -> Result<(), Error> {
@@ -514,12 +603,23 @@ impl Inner {
             self.mark = mark.to_vec();
             self.journal.push(&Event::Mark { mark: mark.to_vec() })?;
         }
-        self.journal.sync()
+        // Written, it survives the process; the disk is only waited for once a second. What a power cut takes away
+        // then is the settling of the last second: the sink goes back to its mark and those pages are fetched again.
+        self.journal.write()?;
+        if self.synced.elapsed() >= SYNC_AFTER {
+            self.journal.sync()?;
+            self.synced = Instant::now();
+        }
+        Ok(())
     }
 
     fn count(&mut self, host: u32, url: u32, receipt: Receipt) {
         set(&mut self.done, url);
         self.attempts.remove(&url);
+        if receipt.digest != 0 {
+            self.coming.remove(&receipt.digest);
+            self.contents.insert(receipt.digest, url);
+        }
         self.totals.count(receipt);
         let host = self.hosts.get_mut(host);
         host.milliseconds += u64::from(receipt.milliseconds);
@@ -532,21 +632,26 @@ impl Inner {
     fn checkpoint(&mut self) -> Result<(), Error> {
         self.journal.sync()?;
         let (runs, bloom) = self.seen.flush()?;
+        let (content_runs, content_bloom) = self.contents.flush()?;
         let picture = Picture {
             journal: self.journal.written(),
             blocks: self.blocks.sync()?,
             runs,
             bloom,
+            content_runs,
+            content_bloom,
             n_urls: self.n_urls,
             done: self.done.clone(),
             attempts: self.attempts.iter().map(|(url, attempts)| (*url, *attempts)).collect(),
             totals: self.totals.clone(),
             mark: self.mark.clone(),
+            admitted: self.admitted.clone(),
         };
         let leased: Vec<(u32, Class, u64)> =
             self.leased.iter().map(|(ticket, held)| (ticket.host, held.class, ticket.offset)).collect();
         checkpoint::save(&self.folder.join("checkpoint"), &picture, &self.hosts, &leased)?;
         self.seen.forget_replaced();
+        self.contents.forget_replaced();
         self.checkpointed = picture.journal;
         Ok(())
     }
