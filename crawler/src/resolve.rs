@@ -77,8 +77,11 @@ pub(crate) struct Resolver(Arc<Shared>);
 struct Shared {
     overrides: Vec<Override>,
     allow_private: bool,
-    cache: Mutex<HashMap<String, (Instant, Result<Located, NoAddress>)>>,
+    cache: Mutex<HashMap<String, Cached>>,
 }
+
+/// An answer, and until when it is believed.
+type Cached = (Instant, Result<Located, NoAddress>);
 
 impl Resolver {
     pub(crate) fn new(overrides: Vec<Override>, allow_private: bool) -> Resolver {
