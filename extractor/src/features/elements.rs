@@ -24,6 +24,7 @@ fn n_blocks(element: &Element) -> u32 {
 }
 
 /// For each role, how near the nearest ancestor that announces it is; 0 when none does.
+#[expect(clippy::needless_range_loop, reason = "one column of many rows at a time")]
 fn roles(page: &Page<'_>, matrix: &mut Matrix) {
     let mut near = vec![[0u8; N_ROLES]; page.elements.len()];
     for (index, element) in page.elements.iter().enumerate() {
@@ -97,6 +98,7 @@ fn scale(value: f32) -> u8 {
     (32.0 + value * 7.75).clamp(0.0, 63.0) as u8
 }
 
+#[expect(clippy::needless_range_loop, reason = "one column of many rows at a time")]
 fn ancestors(page: &Page<'_>, sums: &Sums, matrix: &mut Matrix) {
     let wider = wider(page);
     let page_words = sums.page()[sum::WORDS];

@@ -117,10 +117,11 @@ fn without_site(title: &str, site: Option<&str>) -> String {
     let title = collapse(title);
     let Some(site) = site.map(str::trim).filter(|site| !site.is_empty()) else { return title };
     for mark in [" | ", " - ", " – ", " — ", " :: ", " · ", "_", "－"] {
-        if let Some((rest, last)) = title.rsplit_once(mark) {
-            if last.trim().eq_ignore_ascii_case(site) && !rest.trim().is_empty() {
-                return rest.trim().to_owned();
-            }
+        if let Some((rest, last)) = title.rsplit_once(mark)
+            && last.trim().eq_ignore_ascii_case(site)
+            && !rest.trim().is_empty()
+        {
+            return rest.trim().to_owned();
         }
     }
     title

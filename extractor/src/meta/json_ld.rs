@@ -81,10 +81,11 @@ impl Structured {
             }
         }
         for key in ["articleBody", "reviewBody", "text"] {
-            if let Some(Value::String(body)) = object.get(key).filter(|_| piece || is(&["Answer", "Comment"])) {
-                if body.len() > self.body.len() {
-                    self.body = body.clone();
-                }
+            let known = piece || is(&["Answer", "Comment"]);
+            if let Some(Value::String(body)) = object.get(key).filter(|_| known)
+                && body.len() > self.body.len()
+            {
+                self.body = body.clone();
             }
         }
         self.types.extend(kinds);
@@ -101,7 +102,7 @@ fn fill(field: &mut Option<String>, value: Option<&Value>) {
 fn texts(value: Option<&Value>) -> Vec<String> {
     match value {
         Some(Value::String(text)) => vec![text.clone()],
-        Some(Value::Array(items)) => items.iter().take(16).flat_map(|item| texts_of_one(item)).collect(),
+        Some(Value::Array(items)) => items.iter().take(16).flat_map(texts_of_one).collect(),
         Some(other) => texts_of_one(other),
         None => Vec::new(),
     }
