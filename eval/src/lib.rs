@@ -4,6 +4,7 @@
 pub mod bootstrap;
 pub mod data;
 mod error;
+pub mod extraction;
 pub mod freshness;
 pub mod gold;
 pub mod ordering;

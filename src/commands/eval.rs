@@ -1,8 +1,10 @@
 //! `pith eval`: the lab. Each subcommand measures one stage beside its peers.
 
+pub mod extraction;
 pub mod freshness;
 pub mod ordering;
 pub mod summaries;
+pub mod train;
 
 use std::io::Write;
 
@@ -18,6 +20,10 @@ pub struct Args {
 /// What is measured.
 #[derive(clap::Subcommand, Debug)]
 enum Command {
+    /// Score main content against gold pages
+    Extraction(extraction::Args),
+    /// Train the tables of the extractor, and validate them on pages not seen
+    Train(train::Args),
     /// Rank sentences by every method and compare with reference summaries
     Summaries(summaries::Args),
     /// Compare crawl orders on a stored graph
@@ -29,6 +35,8 @@ enum Command {
 /// Runs one study.
 pub fn run(args: Args) -> Result<Exit, Failure> {
     match args.command {
+        Command::Extraction(args) => extraction::run(args),
+        Command::Train(args) => train::run(args),
         Command::Summaries(args) => summaries::run(args),
         Command::Ordering(args) => ordering::run(args),
         Command::Freshness(args) => freshness::run(args),

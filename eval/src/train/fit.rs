@@ -22,7 +22,7 @@ pub struct Recipe {
 impl Default for Recipe {
     fn default() -> Self {
         let blocks =
-            Settings { n_trees: 300, depth: 6, rate: 0.12, feature_share: 0.25, row_share: 0.6, ..Settings::default() };
+            Settings { n_trees: 160, depth: 6, rate: 0.12, feature_share: 0.25, row_share: 0.6, ..Settings::default() };
         let types = Settings {
             n_trees: 40,
             depth: 4,
@@ -32,14 +32,14 @@ impl Default for Recipe {
             ridge: 4.0,
             ..Settings::default()
         };
-        Recipe { blocks, types, n_rows: 400_000 }
+        Recipe { blocks, types, n_rows: 220_000 }
     }
 }
 
 /// The parts that training pages are cut into, so that no page is described with names learned from itself.
 const INNER_PARTS: u32 = 4;
 
-/// Learns from the samples given. `n_pages[set]` is the number of pages in each set, to balance them.
+/// Learns from the samples given; `sets` names their sets, which are balanced.
 pub fn fit(samples: &[&Sample], sets: &[String], recipe: &Recipe) -> Model {
     let tables: Vec<NameTable> = (0..INNER_PARTS)
         .map(|part| name_table(samples.iter().copied().filter(|sample| inner_part(sample) != part)))
