@@ -108,6 +108,8 @@ pub fn dedup(
     let output = run.open(shards, described)?;
     let work = output.folder().join(WORK_FOLDER);
     if output.manifest().complete && is_whole(&output, shards)? {
+        // A run that was killed while it tidied up leaves some of its records behind.
+        remove_folder(&work)?;
         return Ok(Finished { manifest: output.manifest().clone(), damage: Vec::new(), was_done: true });
     }
     if run.earlier == crate::manifest::Earlier::Redo {
