@@ -81,22 +81,22 @@ pub struct Dropped {
 }
 
 impl Dropped {
-    fn new(rule: &'static str, value: impl Into<Value>, threshold: impl Into<Value>) -> Dropped {
+    fn new(rule: &'static str, value: impl Into<Value>, threshold: impl Into<Value>) -> Box<Dropped> {
         let rounded = |value: Value| match value.as_f64() {
             Some(number) if !value.is_u64() => json!((number * 1e4).round() / 1e4),
             _ => value,
         };
-        Dropped { rule, value: rounded(value.into()), threshold: threshold.into() }
+        Box::new(Dropped { rule, value: rounded(value.into()), threshold: threshold.into() })
     }
 }
 
 /// Fails a rule unless `value` is at least `least`.
-fn at_least(rule: &'static str, value: f64, least: f64) -> Result<(), Dropped> {
+fn at_least(rule: &'static str, value: f64, least: f64) -> Result<(), Box<Dropped>> {
     if value < least { Err(Dropped::new(rule, value, least)) } else { Ok(()) }
 }
 
 /// Fails a rule unless `value` is at most `most`.
-fn at_most(rule: &'static str, value: f64, most: f64) -> Result<(), Dropped> {
+fn at_most(rule: &'static str, value: f64, most: f64) -> Result<(), Box<Dropped>> {
     if value > most { Err(Dropped::new(rule, value, most)) } else { Ok(()) }
 }
 
@@ -113,7 +113,7 @@ pub enum Verdict {
         n_lines: u64,
     },
     /// It goes.
-    Drop(Dropped),
+    Drop(Box<Dropped>),
 }
 
 impl Settings {
@@ -126,7 +126,7 @@ impl Settings {
         }
     }
 
-    fn check(&self, document: &View) -> Result<Option<(String, u64)>, Dropped> {
+    fn check(&self, document: &View) -> Result<Option<(String, u64)>, Box<Dropped>> {
         self.urls.check(document.address())?;
         self.check_language(&document.language)?;
         let measured = Measured::of(document);
@@ -148,7 +148,7 @@ impl Settings {
         Ok(shortened)
     }
 
-    fn check_language(&self, language: &str) -> Result<(), Dropped> {
+    fn check_language(&self, language: &str) -> Result<(), Box<Dropped>> {
         let matches = |wanted: &String| {
             language == wanted || language.strip_prefix(wanted.as_str()).is_some_and(|rest| rest.starts_with('-'))
         };
@@ -160,7 +160,7 @@ impl Settings {
 }
 
 impl Length {
-    fn check(&self, measured: &Measured) -> Result<(), Dropped> {
+    fn check(&self, measured: &Measured) -> Result<(), Box<Dropped>> {
         let (characters, words) = (measured.n_characters, measured.n_words() as u64);
         let bounds = [
             ("length.min-characters", characters < self.min_characters, characters, self.min_characters),

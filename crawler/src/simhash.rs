@@ -5,11 +5,16 @@ use xxhash_rust::xxh3::xxh3_64;
 /// Two pages whose fingerprints differ in no more bits say the same (Manku and others, 2007).
 const NEAR_BITS: u32 = 3;
 
-/// The 64-bit simhash of a page's words, in pairs, tags left out.
-pub(crate) fn simhash(html: &[u8]) -> u64 {
+/// The 64-bit simhash of a page's words, in pairs, without tags and without the words of the address that was asked
+/// for, which many pages that only say sorry repeat.
+pub(crate) fn simhash(html: &[u8], path: &str) -> u64 {
+    let left_out: Vec<&[u8]> = path.as_bytes().split(|byte| !byte.is_ascii_alphanumeric()).take(64).collect();
     let mut votes = Votes::default();
     let mut before = 0;
     for_each_word(html, |word| {
+        if !path.is_empty() && left_out.contains(&word) {
+            return;
+        }
         let hash = xxh3_64(word);
         votes.add(hash ^ before);
         before = hash.rotate_left(17);
@@ -122,7 +127,7 @@ mod tests {
     fn it_is_the_simhash_by_the_book() {
         for n_words in [0, 1, 7, 254, 255, 256, 1000, 1001] {
             let text: String = (0..n_words).map(|number| format!("<b>word{}</b> ", number * number % 613)).collect();
-            assert_eq!(simhash(text.as_bytes()), plain(text.as_bytes()), "{n_words} words");
+            assert_eq!(simhash(text.as_bytes(), ""), plain(text.as_bytes()), "{n_words} words");
         }
     }
 
@@ -132,7 +137,7 @@ mod tests {
         let page = words.join(" ");
         let dated = page.replace(" w7 ", " 2026-11-16 ");
         let other: String = words.iter().map(|word| format!("x{word} ")).collect();
-        assert!(is_near(simhash(page.as_bytes()), simhash(dated.as_bytes())));
-        assert!(!is_near(simhash(page.as_bytes()), simhash(other.as_bytes())));
+        assert!(is_near(simhash(page.as_bytes(), ""), simhash(dated.as_bytes(), "")));
+        assert!(!is_near(simhash(page.as_bytes(), ""), simhash(other.as_bytes(), "")));
     }
 }

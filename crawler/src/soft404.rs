@@ -31,12 +31,13 @@ pub(crate) struct SoftNotFound {
 }
 
 impl SoftNotFound {
-    /// A page came: whether it is its host's apology.
-    pub(crate) fn is_apology(&self, host: &str, body: &[u8]) -> bool {
+    /// A page came for this path: whether it is its host's apology.
+    pub(crate) fn is_apology(&self, host: &str, path: &str, body: &[u8]) -> bool {
         match self.hosts.get(host) {
             // Pages of one site share much of their words, so the length must fit too.
             Some(Manners::Apologises(apology, length)) => {
-                body.len().abs_diff(*length) <= MAX_DIFFERENCE.max(length / 20) && is_near(*apology, simhash(body))
+                body.len().abs_diff(*length) <= MAX_DIFFERENCE.max(length / 20)
+                    && is_near(*apology, simhash(body, path))
             }
             _ => false,
         }
@@ -62,8 +63,9 @@ impl SoftNotFound {
     }
 
     /// The answer to a probe: a body when the host pretends that there is such a page.
-    pub(crate) fn answered(&mut self, host: &str, body: Option<&[u8]>) {
-        let manners = body.map_or(Manners::Honest, |body| Manners::Apologises(simhash(body), body.len()));
+    pub(crate) fn answered(&mut self, host: &str, path: &str, body: Option<&[u8]>) {
+        let apology = |body: &[u8]| Manners::Apologises(simhash(body, path), body.len());
+        let manners = body.map_or(Manners::Honest, apology);
         self.hosts.insert(host.to_owned(), manners);
     }
 }
@@ -80,9 +82,11 @@ mod tests {
         assert_eq!(probes.iter().flatten().count(), 1);
         assert_eq!(probes.iter().flatten().next().unwrap().host_str(), Some("a.test"));
         let apology = |path: &str| format!("<h1>Sorry</h1> <p>{} is not here. {}</p>", path, "Go home. ".repeat(60));
-        soft.answered("a.test", Some(apology("/pith-probe").as_bytes()));
-        assert!(soft.is_apology("a.test", apology("/some/page").as_bytes()));
-        assert!(!soft.is_apology("a.test", b"<p>A page about something that is there, in its own words.</p>"));
-        assert!(!soft.is_apology("b.test", apology("/some/page").as_bytes()));
+        soft.answered("a.test", "/pith-probe", Some(apology("/pith-probe").as_bytes()));
+        let body = apology("/some/page");
+        assert!(soft.is_apology("a.test", "/some/page", body.as_bytes()));
+        let page = b"<p>A page about something that is there, in its own words.</p>";
+        assert!(!soft.is_apology("a.test", "/some/page", page));
+        assert!(!soft.is_apology("b.test", "/some/page", body.as_bytes()));
     }
 }

@@ -279,7 +279,7 @@ impl<'c, F: Frontier> Visitor<'c, F> {
                 Ok(Answer::Page(page)) => Some(&page.body[..]),
                 _ => None,
             };
-            self.soft.borrow_mut().answered(&lease.link.host(), body);
+            self.soft.borrow_mut().answered(&lease.link.host(), lease.link.url.path(), body);
             return Ok(Ending::Settle(lease, done(Outcome::Probed, 0, elapsed)));
         }
         let outcome = match answer {
@@ -319,7 +319,7 @@ impl<'c, F: Frontier> Visitor<'c, F> {
         elapsed: Duration,
     ) -> Result<Ending, Error> {
         let host = lease.link.host();
-        if self.soft.borrow().is_apology(&host, &page.body) {
+        if self.soft.borrow().is_apology(&host, lease.link.url.path(), &page.body) {
             return Ok(Ending::Settle(lease, done(Outcome::SoftNotFound, 0, elapsed)));
         }
         if scanner.is_some() {

@@ -134,7 +134,7 @@ mod tests {
             url => Outcome::Extracted(url.into()),
         };
         let jobs = NonZeroUsize::new(1).unwrap();
-        let workers = Workers::start(jobs, Duration::from_millis(200), Arc::new(extract));
+        let workers = Workers::start(jobs, Duration::from_secs(3), Arc::new(extract));
         let (reply, replies) = unbounded();
         for (number, url) in (0..).zip(["a", "endless", "panic", "b"]) {
             let task = Task { number, page: page(url), shard: "s".into(), reply: reply.clone(), bytes: 0 };

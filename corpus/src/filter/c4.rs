@@ -47,7 +47,7 @@ const POLICIES: [&str; 6] =
 
 impl C4 {
     /// Gives the text without the lines that go and their number, or nothing when all stay.
-    pub(super) fn check(&self, measured: &Measured) -> Result<Option<(String, u64)>, Dropped> {
+    pub(super) fn check(&self, measured: &Measured) -> Result<Option<(String, u64)>, Box<Dropped>> {
         let text = measured.text;
         if self.curly_brackets {
             at_most("c4.curly-brackets", text.matches('{').count() as f64, 0.0)?;

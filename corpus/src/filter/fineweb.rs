@@ -35,7 +35,7 @@ impl Default for FineWeb {
 }
 
 impl FineWeb {
-    pub(super) fn check(&self, measured: &Measured) -> Result<(), Dropped> {
+    pub(super) fn check(&self, measured: &Measured) -> Result<(), Box<Dropped>> {
         at_least("fineweb.sentence-lines", measured.part_of_lines(ends_sentence), self.min_sentence_lines)?;
         let short = measured.part_of_lines(|line| (width(line) as f64) < self.short_line);
         at_most("fineweb.short-lines", short, self.max_short_lines)?;

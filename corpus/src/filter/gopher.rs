@@ -51,7 +51,7 @@ impl Default for GopherQuality {
 const BULLETS: &[char] = &['•', '‣', '●', '◦', '▪', '■', '□', '·', '・', '-', '*', '–'];
 
 impl GopherQuality {
-    pub(super) fn check(&self, measured: &Measured) -> Result<(), Dropped> {
+    pub(super) fn check(&self, measured: &Measured) -> Result<(), Box<Dropped>> {
         let n_words = measured.n_words();
         at_least("gopher-quality.min-words", n_words, self.min_words)?;
         at_most("gopher-quality.max-words", n_words, self.max_words)?;
@@ -165,7 +165,7 @@ const DUPLICATE_RULES: [&str; 6] = [
 ];
 
 impl GopherRepetition {
-    pub(super) fn check(&self, measured: &Measured) -> Result<(), Dropped> {
+    pub(super) fn check(&self, measured: &Measured) -> Result<(), Box<Dropped>> {
         let n_characters = measured.n_characters.max(1) as f64;
         let paragraphs: Vec<&str> =
             measured.text.split("\n\n").map(str::trim).filter(|part| !part.is_empty()).collect();

@@ -19,7 +19,7 @@ pub struct Urls {
 }
 
 impl Urls {
-    pub(super) fn check(&self, address: &str) -> Result<(), Dropped> {
+    pub(super) fn check(&self, address: &str) -> Result<(), Box<Dropped>> {
         if let Some(entry) = listed(&self.block, address) {
             return Err(Dropped::new("urls.block", address, entry));
         }
@@ -64,7 +64,7 @@ pub struct Words {
 }
 
 impl Words {
-    pub(super) fn check(&self, measured: &Measured) -> Result<(), Dropped> {
+    pub(super) fn check(&self, measured: &Measured) -> Result<(), Box<Dropped>> {
         if self.block.is_empty() {
             return Ok(());
         }

@@ -35,10 +35,11 @@ fn by_text(page: &Page<'_>, gold: &[u32]) -> Vec<Label> {
     for (index, block) in page.blocks.iter().enumerate() {
         let block_words = page.block_words(block);
         shares.push(places.covered(block_words));
-        if block_words.len() >= 6 && shares[index] > 0.8 {
-            if let Some(place) = places.only_place(block_words) {
-                anchors.push((index, place));
-            }
+        if block_words.len() >= 6
+            && shares[index] > 0.8
+            && let Some(place) = places.only_place(block_words)
+        {
+            anchors.push((index, place));
         }
     }
     let anchors = increasing(&anchors);
@@ -51,8 +52,9 @@ fn by_text(page: &Page<'_>, gold: &[u32]) -> Vec<Label> {
         }
         let mut target = shares[index];
         let middle = middle(block_words);
-        let doubtful = block_words.len() < SHINGLE
-            || on_page.get(&middle).copied().unwrap_or(0) > places.count(middle_slice(block_words));
+        let n_in_gold = places.count(middle_slice(block_words));
+        let doubtful =
+            block_words.len() < SHINGLE || (n_in_gold > 0 && on_page.get(&middle).copied().unwrap_or(0) > n_in_gold);
         if target > 0.0 && doubtful {
             // Few words, or words that the page says more often than the gold: they count where the gold has them
             // between the same neighbours.
