@@ -57,7 +57,7 @@ pub fn run(args: Args) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// Twenty hosts in four languages and four encodings, with forbidden, broken and repeated pages, and some traps.
+/// Twenty hosts in four languages and four encodings, with forbidden and repeated pages, redirect loops and some traps.
 fn config() -> WebConfig {
     WebConfig {
         hosts: 20,
@@ -66,7 +66,6 @@ fn config() -> WebConfig {
         gzip: true,
         robots: Robots::Private,
         redirects: true,
-        broken: 0.02,
         exact_duplicates: 0.05,
         near_duplicates: 0.05,
         traps: Traps { session_ids: true, mirror: true, soft_404: true, gzip_bomb: true, ..Traps::default() },
@@ -83,7 +82,7 @@ impl Demo {
     fn introduce(&self) {
         println!(
             "{} hosts are served from memory on {}: English, Portuguese and Chinese in four encodings,\n\
-             robots.txt, sitemaps, redirects, errors, repeated pages, and four traps.",
+             robots.txt, sitemaps, redirects that never end, repeated pages, and four traps.",
             self.web.hosts().len(),
             self.web.address()
         );

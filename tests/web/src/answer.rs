@@ -7,8 +7,8 @@ use std::sync::{Arc, LazyLock, Mutex, RwLock};
 use std::time::Duration;
 
 use bytes::Bytes;
-use flate2::Compression;
 use flate2::write::GzEncoder;
+use flate2::{Compress, Compression, Crc, FlushCompress};
 use hyper::HeaderMap;
 use hyper::header::{ACCEPT_ENCODING, IF_MODIFIED_SINCE, IF_NONE_MATCH};
 
@@ -453,12 +453,22 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
     encoder.write_all(bytes).and_then(|()| encoder.finish()).expect("a Vec takes all")
 }
 
-/// A gigabyte of one letter in one megabyte.
+/// A gigabyte of one letter in one megabyte: the same compressed block a thousand times, which costs almost nothing to
+/// make. A full flush ends the block, so that it refers to nothing before it.
 static BOMB: LazyLock<Bytes> = LazyLock::new(|| {
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+    const REPEATS: usize = 1024;
     let piece = vec![b'a'; 1 << 20];
-    for _ in 0..1024 {
-        encoder.write_all(&piece).expect("a Vec takes all");
-    }
-    Bytes::from(encoder.finish().expect("a Vec takes all"))
+    let mut block = Vec::with_capacity(8 << 10);
+    let mut compress = Compress::new(Compression::best(), false);
+    compress.compress_vec(&piece, &mut block, FlushCompress::Full).expect("the block has room");
+    let (mut piece_sum, mut sum) = (Crc::new(), Crc::new());
+    piece_sum.update(&piece);
+    (0..REPEATS).for_each(|_| sum.combine(&piece_sum));
+    let mut bomb = vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255];
+    (0..REPEATS).for_each(|_| bomb.extend_from_slice(&block));
+    // A last, empty block; then the checksum and the size.
+    bomb.extend_from_slice(&[3, 0]);
+    bomb.extend_from_slice(&sum.sum().to_le_bytes());
+    bomb.extend_from_slice(&((piece.len() * REPEATS) as u32).to_le_bytes());
+    Bytes::from(bomb)
 });
