@@ -37,7 +37,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut tenth = (Instant::now(), cpu_seconds(), 0_u64, 0_u64);
     let mut next_row = known + n_urls / 10;
     if known == 0 {
-        let seeds: Vec<Link> = (0..1000).map(|number| link(number)).collect();
+        let seeds: Vec<Link> = (0..1000).map(link).collect();
         known += frontier.offer(None, &seeds)?.new;
     }
     let mut random = 7_u64;
