@@ -50,8 +50,3 @@ pub fn parse(words: Vec<OsString>) -> Result<Command, Failure> {
     let matches = Cli::command().get_matches_from(words);
     Ok(Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit()).command)
 }
-
-/// Whether this build has a command of that name: the demo shows every stage that is there.
-pub fn has_command(name: &str) -> bool {
-    Cli::command().find_subcommand(name).is_some()
-}

@@ -10,7 +10,6 @@ use std::time::Instant;
 use pith_web::{Robots, RunningWeb, Traps, Web, WebConfig};
 use serde_json::Value;
 
-use crate::args::has_command;
 use crate::exit::{Exit, Failure};
 
 mod score;
@@ -43,16 +42,10 @@ pub fn run(args: Args) -> Result<Exit, Failure> {
     let web = Web::start(config()).map_err(|error| Failure::new(format!("cannot listen on 127.0.0.1: {error}")))?;
     let demo = Demo { folder: args.out, web };
     demo.introduce();
-    if has_command("crawl") {
-        demo.crawl()?;
-    }
-    if has_command("crawl") && has_command("extract") {
-        demo.extract()?;
-        if has_command("corpus") {
-            demo.build_corpus()?;
-        }
-        demo.score()?;
-    }
+    demo.crawl()?;
+    demo.extract()?;
+    demo.build_corpus()?;
+    demo.score()?;
     demo.point_further(started);
     Ok(Exit::Done)
 }
@@ -180,9 +173,7 @@ impl Demo {
             ("stats.html", "what is in there, with plots"),
             ("dataset", "Parquet with a card"),
         ] {
-            if self.folder.join(name).exists() {
-                println!("  {:<28} {what}", self.path(name));
-            }
+            println!("  {:<28} {what}", self.path(name));
         }
         println!("\nThese pages were made for showing, not for judging. What to type next:");
         println!("  pith crawl https://example.org/ --out crawl --pages 100");

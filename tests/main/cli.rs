@@ -36,6 +36,27 @@ fn wrong_words_end_with_2_and_name_the_word() {
 }
 
 #[test]
+fn what_is_missing_is_named_with_a_way_out() {
+    let missing = [
+        &["extract", "missing.warc", "--out", "docs"][..],
+        &["extract", "missing.html"],
+        &["inspect", "missing.warc"],
+        &["corpus", "dedup", "missing", "--out", "unique"],
+        &["corpus", "stats", "missing"],
+    ];
+    for words in missing {
+        let run = pith_in(folder().path(), words);
+        assert!(run.code == 1 || run.code == 2, "pith {words:?} ends with {}", run.code);
+        assert!(run.stderr.starts_with("error: ") && run.stderr.contains("missing"), "{}", run.stderr);
+        assert!(run.stdout.is_empty() && !run.stderr.contains("panicked"), "{}{}", run.stdout, run.stderr);
+    }
+    check(&["crawl", "--seeds", "missing.txt", "--out", "crawl"], 2, &["missing.txt"]);
+    check(&["crawl", "not a url", "--out", "crawl"], 2, &["not a url", "hint:"]);
+    check(&["crawl", "http://example.org/"], 2, &["--out"]);
+    check(&["crawl", "http://example.org/", "--out", "crawl", "--scope", "planet"], 2, &["planet"]);
+}
+
+#[test]
 fn help_and_version_go_to_stdout() {
     for words in [&["--help"][..], &["demo", "--help"], &["help"]] {
         let run = pith_in(folder().path(), words);
