@@ -154,7 +154,7 @@ impl Demo {
             let documents = score::documents(self.documents(method).into())?;
             columns.push(score::summaries(&documents, truth));
         }
-        for (language, _) in &columns[0] {
+        for language in columns[0].keys() {
             print!("  {language:<10}");
             for column in &columns {
                 print!(" {:>8.3}", column.get(language).map_or(0.0, score::Mean::value));
