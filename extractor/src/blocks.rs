@@ -5,6 +5,8 @@
 pub mod lexicon;
 mod reader;
 
+use std::borrow::Cow;
+
 pub use reader::is_unspaced;
 
 use crate::tree::{Kind, NodeId, Step, Tag, Tree};
@@ -169,16 +171,22 @@ pub struct Page<'a> {
     pub pictures: Vec<u32>,
     /// For each field of a form, the block before which it stands.
     pub fields: Vec<u32>,
+    /// Whether there were more blocks than are kept.
+    pub truncated: bool,
 }
+
+/// More blocks than any page that people wrote has. What is known of a block takes half a kilobyte, and a page of
+/// `<p>x` would otherwise take a hundred times its size.
+const MAX_BLOCKS: u32 = 100_000;
 
 impl<'a> Page<'a> {
     /// Reads a parsed page.
     pub fn read(tree: Tree<'a>) -> Page<'a> {
         let mut walker = Walker::new(&tree);
-        walker.walk();
+        let truncated = walker.walk();
         let Walker { reader, elements, names, links, pictures, fields, .. } = walker;
         let (text, words, blocks) = reader.finish();
-        Page { tree, text, words, blocks, elements, names, links, pictures, fields }
+        Page { tree, text, words, blocks, elements, names, links, pictures, fields, truncated }
     }
 
     /// The text of a block.
@@ -223,7 +231,21 @@ struct Walker<'t, 'a> {
     state: State,
     /// An inline element has just closed, with no text since.
     closed_inline: bool,
+    /// Values of `class` and the like seen before: most elements of a page share a few.
+    known_names: Vec<KnownNames<'a>>,
 }
+
+/// What a value of `class`, `id` or `itemprop` was split into.
+#[derive(Clone, Copy, Default)]
+struct KnownNames<'a> {
+    value: &'a str,
+    first_name: u32,
+    end_name: u32,
+    roles: u32,
+}
+
+/// How many values are remembered, a power of two.
+const N_KNOWN: usize = 256;
 
 impl<'t, 'a> Walker<'t, 'a> {
     fn new(tree: &'t Tree<'a>) -> Self {
@@ -252,10 +274,13 @@ impl<'t, 'a> Walker<'t, 'a> {
             stack: Vec::new(),
             state,
             closed_inline: false,
+            known_names: vec![KnownNames::default(); N_KNOWN],
         }
     }
 
-    fn walk(&mut self) {
+    /// Reads all blocks, or as many as are kept; answers whether there are more.
+    fn walk(&mut self) -> bool {
+        let mut truncated = false;
         let mut walk = self.tree.walk();
         while let Some(step) = walk.next() {
             match step {
@@ -279,15 +304,36 @@ impl<'t, 'a> Walker<'t, 'a> {
                     }
                 }
             }
+            if self.reader.n_blocks() >= MAX_BLOCKS {
+                truncated = true;
+                break;
+            }
         }
         self.reader.end_block(Break::Block);
+        self.close_all();
         let n_blocks = self.reader.n_blocks();
-        self.elements[0].end_block = n_blocks;
         for element in &mut self.elements {
             // A block that was begun and held no more than white space does not exist.
             element.end_block = element.end_block.min(n_blocks);
             element.first_block = element.first_block.min(element.end_block);
         }
+        truncated
+    }
+
+    /// Ends what is still open, where reading stopped early.
+    fn close_all(&mut self) {
+        let end = self.reader.n_blocks();
+        let at = self.reader.text_position();
+        while let Some(outer) = self.stack.pop() {
+            let inner = std::mem::replace(&mut self.state, outer);
+            if inner.element != outer.element {
+                self.elements[inner.element as usize].end_block = end;
+            }
+            if inner.link != outer.link {
+                self.links[inner.link as usize].end = at;
+            }
+        }
+        self.elements[0].end_block = end;
     }
 
     fn note_skipped(&mut self, tag: Tag) {
@@ -321,13 +367,17 @@ impl<'t, 'a> Walker<'t, 'a> {
             self.reader.space();
         }
         let names_from = self.names.len() as u32;
-        let roles = self.read_names(node);
+        let [class, id, itemprop, role] = self.tree.find_attributes(node, ["class", "id", "itemprop", "role"]);
+        let mut roles = 0;
+        for value in [class, id, itemprop].into_iter().flatten() {
+            roles |= self.read_names(value);
+        }
         let recorded = is_block || self.names.len() as u32 > names_from;
         let (places, heading) = places_of(tag);
         let hidden = if self.tree.hidden(node) { place::HIDDEN } else { 0 };
         let mut state = self.state;
         state.node = node;
-        state.places |= places | hidden | self.role_place(node);
+        state.places |= places | hidden | role_place(role.as_deref());
         state.heading = state.heading.max(heading);
         state.bold |= matches!(tag, Tag::B | Tag::Strong) || heading > 0;
         if is_block {
@@ -404,31 +454,45 @@ impl<'t, 'a> Walker<'t, 'a> {
         self.reader.push(&text, self.state.link != NO_LINK, self.state.bold, preformatted);
     }
 
-    /// Landmarks that are told by `role` alone.
-    fn role_place(&self, node: NodeId) -> u32 {
-        match self.tree.attribute(node, "role").as_deref() {
-            Some("navigation" | "menu" | "menubar") => place::NAV,
-            Some("banner") => place::HEADER,
-            Some("contentinfo") => place::FOOTER,
-            Some("complementary") => place::ASIDE,
-            Some("main") => place::MAIN,
-            Some("article") => place::ARTICLE,
-            Some("search" | "form") => place::FORM,
-            Some("dialog" | "alertdialog") => place::DIALOG,
-            Some("button" | "tab") => place::BUTTON,
-            _ => 0,
+    /// Splits class, id or itemprop into words; keeps their hashes and tells what they announce.
+    fn read_names(&mut self, value: Cow<'a, str>) -> u32 {
+        let Cow::Borrowed(value) = value else {
+            return split_names(&value, &mut self.names);
+        };
+        let slot = slot_of(value);
+        let known = self.known_names[slot];
+        if known.value == value {
+            self.names.extend_from_within(known.first_name as usize..known.end_name as usize);
+            return known.roles;
         }
-    }
-
-    /// Splits class, id, role and itemprop into words; keeps their hashes and tells what they announce.
-    fn read_names(&mut self, node: NodeId) -> u32 {
-        let mut roles = 0;
-        for attribute in ["class", "id", "itemprop"] {
-            if let Some(value) = self.tree.attribute(node, attribute) {
-                roles |= split_names(&value, &mut self.names);
-            }
-        }
+        let first_name = self.names.len() as u32;
+        let roles = split_names(value, &mut self.names);
+        self.known_names[slot] = KnownNames { value, first_name, end_name: self.names.len() as u32, roles };
         roles
+    }
+}
+
+/// Where a value is remembered, by a few of its letters.
+fn slot_of(value: &str) -> usize {
+    let bytes = value.as_bytes();
+    let letter = |index: usize| bytes.get(index).map_or(0, |byte| usize::from(*byte));
+    let last = bytes.len().saturating_sub(1);
+    (bytes.len() + 31 * letter(last) + 7 * letter(last / 2) + 3 * letter(last / 4) + letter(0)) % N_KNOWN
+}
+
+/// Landmarks that are told by `role` alone.
+fn role_place(role: Option<&str>) -> u32 {
+    match role {
+        Some("navigation" | "menu" | "menubar") => place::NAV,
+        Some("banner") => place::HEADER,
+        Some("contentinfo") => place::FOOTER,
+        Some("complementary") => place::ASIDE,
+        Some("main") => place::MAIN,
+        Some("article") => place::ARTICLE,
+        Some("search" | "form") => place::FORM,
+        Some("dialog" | "alertdialog") => place::DIALOG,
+        Some("button" | "tab") => place::BUTTON,
+        _ => 0,
     }
 }
 
@@ -561,6 +625,14 @@ mod tests {
         let div = page.elements.iter().find(|element| element.tag == Tag::Div).unwrap();
         assert_eq!((div.first_block, div.end_block), (0, 2));
         assert_eq!(page.elements[0].end_block, 3);
+    }
+
+    #[test]
+    fn a_page_of_nothing_but_blocks_is_cut_short() {
+        let html = "<p>x".repeat(MAX_BLOCKS as usize + 10);
+        let page = Page::read(Tree::parse(&html));
+        assert_eq!((page.blocks.len(), page.truncated), (MAX_BLOCKS as usize, true));
+        assert!(page.elements.iter().all(|element| element.end_block <= MAX_BLOCKS));
     }
 
     #[test]

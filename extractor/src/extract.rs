@@ -79,7 +79,7 @@ pub fn extract(html: &[u8], url: Option<&Url>, options: &Options) -> Document {
         page_type,
         counts,
         links: links(&reading.page, &kept, url, reading.head.base.as_deref()),
-        truncated: reading.page.tree.truncated(),
+        truncated: reading.page.tree.truncated() || reading.page.truncated,
         markdown: if options.markdown { markdown(&reading.page, &kept) } else { String::new() },
         text,
         ..Document::default()

@@ -92,13 +92,28 @@ fn log(count: u32) -> u8 {
 /// A share of a whole; 0 when there is no whole.
 #[inline]
 fn share(part: u32, whole: u32) -> u8 {
-    if whole == 0 { 0 } else { (1 + 62 * u64::from(part.min(whole)) / u64::from(whole)) as u8 }
+    const STEPS: u32 = 62;
+    let part = part.min(whole);
+    if whole == 0 {
+        0
+    } else if part <= u32::MAX / STEPS {
+        // Dividing 32 bits takes half the time of dividing 64.
+        (1 + STEPS * part / whole) as u8
+    } else {
+        (1 + u64::from(STEPS) * u64::from(part) / u64::from(whole)) as u8
+    }
 }
 
 /// A quotient times `scale`.
 #[inline]
 fn rate(part: u32, whole: u32, scale: u32) -> u8 {
-    if whole == 0 { 0 } else { (u64::from(part) * u64::from(scale) / u64::from(whole)).min(u64::from(TOP)) as u8 }
+    if whole == 0 {
+        0
+    } else if let Some(scaled) = part.checked_mul(scale) {
+        (scaled / whole).min(u32::from(TOP)) as u8
+    } else {
+        (u64::from(part) * u64::from(scale) / u64::from(whole)).min(u64::from(TOP)) as u8
+    }
 }
 
 #[inline]

@@ -146,17 +146,43 @@ impl Reader {
 
     /// Reads a piece of text. Words may go on from the piece before.
     pub(super) fn push(&mut self, piece: &str, link: bool, bold: bool, preformatted: bool) {
-        for character in piece.chars() {
-            if character.is_ascii() {
-                self.ascii(character as u8, link, bold, preformatted);
+        let bytes = piece.as_bytes();
+        let mut at = 0;
+        while let Some(&byte) = bytes.get(at) {
+            if is_ascii_word(byte) {
+                at += self.ascii_word(&piece[at..], link, bold);
+            } else if byte.is_ascii() {
+                self.ascii(byte, preformatted);
+                at += 1;
             } else {
+                let character = piece[at..].chars().next().expect("a character starts here");
                 self.wide(character, link, bold);
+                at += character.len_utf8();
             }
         }
     }
 
+    /// Reads the letters and digits that `piece` begins with, all at once; answers how many there are.
     #[inline]
-    fn ascii(&mut self, byte: u8, link: bool, bold: bool, preformatted: bool) {
+    fn ascii_word(&mut self, piece: &str, link: bool, bold: bool) -> usize {
+        let bytes = piece.as_bytes();
+        self.write_space();
+        self.begin_word(bytes[0].is_ascii_uppercase(), link, bold);
+        let (mut word, mut digits, mut length) = (self.word, 0, 0);
+        while let Some(&byte) = bytes.get(length).filter(|byte| is_ascii_word(**byte)) {
+            word = mix(word, byte.to_ascii_lowercase());
+            digits += u32::from(byte.is_ascii_digit());
+            length += 1;
+        }
+        self.word = word;
+        self.block.digits += digits;
+        self.block.characters += length as u32;
+        self.text.push_str(&piece[..length]);
+        length
+    }
+
+    #[inline]
+    fn ascii(&mut self, byte: u8, preformatted: bool) {
         if byte.is_ascii_whitespace() {
             self.end_word();
             self.last_unspaced = None;
@@ -171,12 +197,6 @@ impl Reader {
         self.write_space();
         self.text.push(byte as char);
         self.block.characters += 1;
-        if byte.is_ascii_alphanumeric() || byte == b'_' {
-            self.begin_word(byte.is_ascii_uppercase(), link, bold);
-            self.word = mix(self.word, byte.to_ascii_lowercase());
-            self.block.digits += u32::from(byte.is_ascii_digit());
-            return;
-        }
         self.end_word();
         self.last_unspaced = None;
         match byte {
@@ -287,6 +307,11 @@ impl Reader {
             bits &= bits - 1;
         }
     }
+}
+
+#[inline]
+fn is_ascii_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
 /// Scripts whose characters count one by one: kana, Han, Thai, Burmese.
