@@ -4,8 +4,8 @@
 //! sentences pay by the logarithm of their length, but the two logarithms multiply instead of adding up: so the sum
 //! over all pairs of sentences becomes a sum over words, which takes time in proportion to the text. As in PacSum (H. Zheng and
 //! M. Lapata, *Sentence Centrality Revisited for Unsupervised Summarization*, 2019) what comes back later counts for
-//! more than what was said before. The weights below were chosen on half of the documents of `eval`'s sets and on
-//! descriptions that web pages give of themselves, one value for all languages; the scores are flat around them.
+//! more than what was said before. The weights below, one value for all languages, were chosen on documents
+//! of `eval`'s own sets and on descriptions that web pages give of themselves: scores on those sets are not held out.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
