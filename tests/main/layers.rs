@@ -23,9 +23,9 @@ fn tree(package: &str) -> BTreeSet<String> {
 }
 
 #[test]
-fn someone_who_wants_only_the_extractor_gets_no_network() {
+fn someone_who_wants_only_the_extractor_gets_no_network_and_no_compression() {
     let names = tree("pith-extractor");
-    for unwanted in ["tokio", "reqwest", "hyper", "flate2", "rustls", "clap"] {
+    for unwanted in ["tokio", "reqwest", "hyper", "zstd", "zstd-sys", "flate2", "rustls", "clap"] {
         assert!(!names.contains(unwanted), "pith-extractor brings {unwanted}");
     }
 }
