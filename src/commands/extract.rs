@@ -124,6 +124,10 @@ pub fn run(args: Args) -> Result<Exit, Failure> {
         fields: args.fields.clone(),
         languages: args.languages.clone(),
     };
+    if let Some(missing) = args.inputs.iter().find(|input| *input != Path::new("-") && !input.exists()) {
+        return Err(Failure::new(format!("{}: no such file or folder", missing.display()))
+            .hint("give page shards, a crawl folder, archives or saved pages"));
+    }
     match (&args.out, &args.inputs[..]) {
         (Some(out), inputs) => fill(out, inputs, &args, settings),
         (None, [input]) if is_page(input) => print_page(input, &args, &settings),
