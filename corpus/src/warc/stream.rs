@@ -22,6 +22,8 @@ use super::source::Source;
 const UNIT_MAX: usize = 16 * 1024 * 1024;
 /// How much of a larger unit is decoded at a time.
 const STEP: usize = 256 * 1024;
+/// Room for a gzip member, so that most are decoded in one go.
+const MEMBER_ROOM: usize = 1024 * 1024;
 /// The largest window a frame may ask for, as the format's draft says.
 const WINDOW_LOG_MAX: u32 = 23;
 
@@ -480,11 +482,12 @@ pub(super) struct Gzip {
     inflate: Decompress,
     crc: Crc,
     trailer: Option<Vec<u8>>,
+    room: Vec<u8>,
 }
 
 impl Gzip {
     pub(super) fn new() -> Gzip {
-        Gzip { inflate: Decompress::new(false), crc: Crc::new(), trailer: None }
+        Gzip { inflate: Decompress::new(false), crc: Crc::new(), trailer: None, room: vec![0; MEMBER_ROOM] }
     }
 
     fn begin(&mut self) {
@@ -497,17 +500,20 @@ impl Gzip {
         if self.trailer.is_some() {
             return self.finish(input, 0);
         }
-        let (at, before) = (out.len(), self.inflate.total_in());
-        out.reserve(STEP);
-        let status = self.inflate.decompress_vec(input, out, FlushDecompress::None).map_err(|_| Reason::Corrupt)?;
-        self.crc.update(&out[at..]);
+        let (before, produced_before) = (self.inflate.total_in(), self.inflate.total_out());
+        // Asked to finish, inflate does not copy its window aside if it comes to the end, as it mostly does. The room is
+        // made once: handed a vector, the library would clear all that is free in it every time.
+        let status = self.inflate.decompress(input, &mut self.room, FlushDecompress::Finish);
+        let produced = (self.inflate.total_out() - produced_before) as usize;
+        self.crc.update(&self.room[..produced]);
+        out.extend_from_slice(&self.room[..produced]);
         let consumed = (self.inflate.total_in() - before) as usize;
-        match status {
+        match status.map_err(|_| Reason::Corrupt)? {
             Status::StreamEnd => {
                 self.trailer = Some(Vec::with_capacity(8));
                 self.finish(&input[consumed..], consumed)
             }
-            _ if consumed == 0 && out.len() == at => Err(Reason::Corrupt),
+            _ if consumed == 0 && produced == 0 => Err(Reason::Corrupt),
             _ => Ok(Step { consumed, finished: false }),
         }
     }
