@@ -92,8 +92,9 @@ pub(super) fn of_file(path: &Path) -> Result<Option<Vec<u8>>> {
     Ok(found.map_err(Error::io(path, "read"))?.map(|dictionary| dictionary.content))
 }
 
-/// The size of a dictionary unless the caller wants another. Larger ones pack better and cost time and their own size.
-pub(super) const DEFAULT_SIZE: usize = 110 * 1024;
+/// The size of a dictionary unless the caller wants another. On 144 MB of pages, both copies included: none .951 of
+/// gzip -6, 110 K .920, 256 K .910, 512 K .912; training takes 1.4, 2.5 and 4.5 CPU seconds, once per crawl.
+pub(super) const DEFAULT_SIZE: usize = 256 * 1024;
 
 /// Fewer pages teach nothing that holds for others.
 const PAGES_MIN: usize = 100;
