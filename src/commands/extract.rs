@@ -90,7 +90,7 @@ pub struct Args {
 /// What becomes of readers' comments.
 #[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
 enum CommentsChoice {
-    /// Kept on forums, dropped elsewhere
+    /// As the classifier judges them: mostly kept on forums, dropped elsewhere
     Auto,
     /// Kept everywhere
     Keep,
