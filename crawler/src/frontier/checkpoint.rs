@@ -1,6 +1,5 @@
 //! The checkpoint: a picture of the frontier at one place of its journal, so that opening need not read all of it.
 
-use std::collections::VecDeque;
 use std::fs;
 use std::path::Path;
 
@@ -10,11 +9,11 @@ use super::Totals;
 use super::files::replace;
 use super::hosts::{Host, Hosts};
 use super::journal::Fields;
-use super::queue::ClassQueue;
+use super::queue::{ClassQueue, End};
 use crate::error::Error;
 use crate::order::Class;
 
-const MAGIC: &[u8; 8] = b"pithck01";
+const MAGIC: &[u8; 8] = b"pithck02";
 
 /// What a checkpoint says apart from the hosts.
 #[derive(Debug, Default, Clone, PartialEq)]
@@ -43,11 +42,12 @@ pub(super) struct Picture {
     pub(super) mark: Vec<u8>,
     /// Where seeds led to.
     pub(super) admitted: Vec<String>,
+    /// Host, class and record of what was handed out. Nobody holds it when the picture is read: it waits again.
+    pub(super) leased: Vec<(u32, Class, u64)>,
 }
 
-/// Writes a checkpoint. `leased` are handed out and count as waiting in a picture: nobody will hold them when it is
-/// read.
-pub(super) fn save(path: &Path, picture: &Picture, hosts: &Hosts, leased: &[(u32, Class, u64)]) -> Result<(), Error> {
+/// Writes a checkpoint.
+pub(super) fn save(path: &Path, picture: &Picture, hosts: &Hosts) -> Result<(), Error> {
     let mut out = Vec::with_capacity(hosts.iter().len() * 96 + picture.done.len() * 8 + 4096);
     out.extend(picture.journal.to_le_bytes());
     out.extend(picture.blocks.to_le_bytes());
@@ -72,14 +72,14 @@ pub(super) fn save(path: &Path, picture: &Picture, hosts: &Hosts, leased: &[(u32
         out.extend((url.len() as u32).to_le_bytes());
         out.extend(url.as_bytes());
     }
-    let mut leased: Vec<(u32, Class, u64)> = leased.to_vec();
-    leased.sort_unstable();
-    out.extend((hosts.iter().len() as u32).to_le_bytes());
-    for (number, host) in hosts.iter() {
-        let from = leased.partition_point(|(host, ..)| *host < number);
-        let to = leased.partition_point(|(host, ..)| *host <= number);
-        put_host(host, &leased[from..to], &mut out);
+    out.extend((picture.leased.len() as u32).to_le_bytes());
+    for (host, class, record) in &picture.leased {
+        out.extend(host.to_le_bytes());
+        out.push(class.0);
+        out.extend(record.to_le_bytes());
     }
+    out.extend((hosts.iter().len() as u32).to_le_bytes());
+    hosts.iter().for_each(|(_, host)| put_host(host, &mut out));
     let checksum = xxh3_64(&out).to_le_bytes();
     replace(path, &[MAGIC, &checksum, &out])
 }
@@ -109,6 +109,9 @@ pub(super) fn load(path: &Path) -> Option<(Picture, Hosts)> {
     for _ in 0..fields.u32()? {
         picture.admitted.push(fields.text()?);
     }
+    for _ in 0..fields.u32()? {
+        picture.leased.push((fields.u32()?, Class(fields.byte()?), fields.u64()?));
+    }
     let mut hosts = Hosts::default();
     for _ in 0..fields.u32()? {
         read_host(&mut fields, &mut hosts)?;
@@ -116,29 +119,22 @@ pub(super) fn load(path: &Path) -> Option<(Picture, Hosts)> {
     Some((picture, hosts))
 }
 
-fn put_host(host: &Host, leased: &[(u32, Class, u64)], out: &mut Vec<u8>) {
+fn put_host(host: &Host, out: &mut Vec<u8>) {
     out.extend((host.name.len() as u32).to_le_bytes());
     out.extend(host.name.as_bytes());
-    for value in [host.pending + leased.len() as u32, host.fetched, host.stored, host.rest_milliseconds] {
+    for value in [host.pending, host.fetched, host.stored, host.rest_milliseconds] {
         out.extend(value.to_le_bytes());
     }
     out.extend(host.bytes.to_le_bytes());
     out.extend(host.milliseconds.to_le_bytes());
-    let mut classes: Vec<Class> = host.queues.0.iter().map(|queue| queue.class).collect();
-    classes.extend(leased.iter().map(|(_, class, _)| *class));
-    classes.sort_unstable();
-    classes.dedup();
-    out.extend((classes.len() as u32).to_le_bytes());
-    let empty = ClassQueue::new(Class::LAST);
-    for class in classes {
-        let queue = host.queues.0.iter().find(|queue| queue.class == class).unwrap_or(&empty);
-        let returned = leased.iter().filter(|(_, its_class, _)| *its_class == class).map(|(.., entry)| *entry);
-        let head: Vec<u64> = returned.chain(queue.head.iter().copied()).collect();
-        out.push(class.0);
-        put_numbers(&head, out);
-        let (front, back) = queue.blocks.as_slices();
-        put_numbers(&[front, back].concat(), out);
-        put_numbers(&queue.tail, out);
+    out.extend((host.queues.0.len() as u32).to_le_bytes());
+    for queue in &host.queues.0 {
+        out.push(queue.class.0);
+        put_numbers(queue.head.as_slice(), out);
+        put_numbers(queue.tail.as_slice(), out);
+        out.extend(queue.n_blocks.to_le_bytes());
+        out.extend(queue.first.to_le_bytes());
+        out.extend(queue.reserved.to_le_bytes());
     }
 }
 
@@ -151,11 +147,15 @@ fn read_host(fields: &mut Fields<'_>, hosts: &mut Hosts) -> Option<()> {
     host.rest_milliseconds = fields.u32()?;
     host.bytes = fields.u64()?;
     host.milliseconds = fields.u64()?;
-    for _ in 0..fields.u32()? {
+    let n_queues = fields.u32()?;
+    host.queues.0.reserve_exact(n_queues.min(256) as usize);
+    for _ in 0..n_queues {
         let mut queue = ClassQueue::new(Class(fields.byte()?));
-        queue.head = VecDeque::from(numbers(fields)?);
-        queue.blocks = VecDeque::from(numbers(fields)?);
-        queue.tail = numbers(fields)?;
+        queue.head = End::from_slice(&numbers(fields)?)?;
+        queue.tail = End::from_slice(&numbers(fields)?)?;
+        queue.n_blocks = fields.u32()?;
+        queue.first = fields.u64()?;
+        queue.reserved = fields.u64()?;
         host.queues.0.push(queue);
     }
     Some(())

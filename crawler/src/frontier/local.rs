@@ -244,6 +244,13 @@ impl Inner {
             synced: Instant::now(),
             host_name: String::new(),
         };
+        for (host, class, offset) in picture.leased {
+            if inner.hosts.contains(host) {
+                let host = inner.hosts.get_mut(host);
+                host.queues.push_front(class, offset, &mut inner.blocks)?;
+                host.pending += 1;
+            }
+        }
         inner.replay(picture.journal)?;
         inner.wake_hosts(options.first_rest);
         Ok(inner)
@@ -275,7 +282,7 @@ impl Inner {
                     return Ok(None);
                 }
                 self.n_urls += 1;
-                self.seen.insert(xxh3_64_with_seed(link.url.as_str().as_bytes(), self.journal.key()), url);
+                self.seen.insert(xxh3_64_with_seed(link.url.as_str().as_bytes(), self.journal.key()), url)?;
                 let host = self.hosts.get_mut(host);
                 host.pending += 1;
                 host.queues.push(class, offset, &mut self.blocks)?;
@@ -290,7 +297,7 @@ impl Inner {
                 if !self.hosts.contains(host) || url >= self.n_urls {
                     return Ok(None);
                 }
-                self.count(host, url, receipt);
+                self.count(host, url, receipt)?;
                 let host = self.hosts.get_mut(host);
                 host.fetched += 1;
                 host.pending = host.pending.saturating_sub(1);
@@ -348,7 +355,8 @@ impl Inner {
                 }
             }
         }
-        if self.seen.is_full() || self.contents.is_full() || self.journal.end() - self.checkpointed > CHECKPOINT_BYTES {
+        let is_due = self.seen.wants_checkpoint() || self.contents.wants_checkpoint();
+        if is_due || self.journal.end() - self.checkpointed > CHECKPOINT_BYTES {
             self.checkpoint()?;
         }
         Ok(offered)
@@ -374,7 +382,7 @@ impl Inner {
         if let Some(scores) = &self.scores {
             scores.set(url, Score { score, class, offset })?;
         }
-        self.seen.insert(fingerprint, url);
+        self.seen.insert(fingerprint, url)?;
         self.hosts.get_mut(number).queues.push(class, offset, &mut self.blocks)?;
         self.one_more(number);
         Ok(())
@@ -558,7 +566,7 @@ impl Inner {
         let Some(held) = self.leased.remove(&ticket) else { return Ok(()) };
         self.leased_urls.remove(&ticket.url);
         let host = self.hosts.get_mut(ticket.host);
-        host.queues.push_front(held.class, ticket.offset);
+        host.queues.push_front(held.class, ticket.offset, &mut self.blocks)?;
         host.pending += 1;
         self.pending += 1;
         self.rest(ticket.host, pause)
@@ -603,7 +611,7 @@ impl Inner {
             match settled {
                 Settled::Done(receipt) => {
                     self.journal.push(&Event::Done { host: ticket.host, url: ticket.url, receipt })?;
-                    self.count(ticket.host, ticket.url, receipt);
+                    self.count(ticket.host, ticket.url, receipt)?;
                 }
                 Settled::Again => {
                     let attempts = held.attempts.saturating_add(1);
@@ -629,12 +637,12 @@ impl Inner {
         Ok(())
     }
 
-    fn count(&mut self, host: u32, url: u32, receipt: Receipt) {
+    fn count(&mut self, host: u32, url: u32, receipt: Receipt) -> Result<(), Error> {
         set(&mut self.done, url);
         self.attempts.remove(&url);
         if receipt.digest != 0 {
             self.coming.remove(&receipt.digest);
-            self.contents.insert(receipt.digest, url);
+            self.contents.insert(receipt.digest, url)?;
         }
         self.totals.count(receipt);
         let host = self.hosts.get_mut(host);
@@ -643,12 +651,13 @@ impl Inner {
             host.stored += 1;
             host.bytes += u64::from(receipt.bytes);
         }
+        Ok(())
     }
 
     fn checkpoint(&mut self) -> Result<(), Error> {
         self.journal.sync()?;
-        let (runs, bloom) = self.seen.flush()?;
-        let (content_runs, content_bloom) = self.contents.flush()?;
+        let (runs, bloom) = self.seen.save()?;
+        let (content_runs, content_bloom) = self.contents.save()?;
         let picture = Picture {
             journal: self.journal.written(),
             blocks: self.blocks.sync()?,
@@ -662,10 +671,9 @@ impl Inner {
             totals: self.totals.clone(),
             mark: self.mark.clone(),
             admitted: self.admitted.clone(),
+            leased: self.leased.iter().map(|(ticket, held)| (ticket.host, held.class, ticket.offset)).collect(),
         };
-        let leased: Vec<(u32, Class, u64)> =
-            self.leased.iter().map(|(ticket, held)| (ticket.host, held.class, ticket.offset)).collect();
-        checkpoint::save(&self.folder.join("checkpoint"), &picture, &self.hosts, &leased)?;
+        checkpoint::save(&self.folder.join("checkpoint"), &picture, &self.hosts)?;
         self.seen.forget_replaced();
         self.contents.forget_replaced();
         self.checkpointed = picture.journal;

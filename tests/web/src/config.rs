@@ -91,6 +91,8 @@ pub enum Addresses {
     Names,
     /// `127.0.0.1:PORT`, `127.0.0.2:PORT` and so on: any client finds them.
     Loopback,
+    /// `127.0.0.1:PORT` with a port for every host: any client finds them, and they share an address.
+    Ports,
 }
 
 /// Which robots.txt the hosts serve.

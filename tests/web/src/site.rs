@@ -113,8 +113,8 @@ pub(crate) struct Site {
 }
 
 impl Site {
-    /// Lays out the hosts; `port` is the one that was bound.
-    pub fn new(config: WebConfig, port: u16) -> Self {
+    /// Lays out the hosts; `ports` are those that were bound, one for all hosts or one for each.
+    pub fn new(config: WebConfig, ports: &[u16]) -> Self {
         let mut roles = vec![Role::Ordinary; config.hosts];
         let traps = config.traps;
         let switches = [
@@ -132,9 +132,17 @@ impl Site {
         ];
         roles.extend(switches.into_iter().filter(|(on, _)| *on).map(|(_, role)| role));
         roles.extend(std::iter::repeat_n(Role::Spam, traps.spam_hosts));
+        let port = |index: usize| ports.get(index).copied().unwrap_or(ports[0]);
         let hosts: Vec<Host> =
-            roles.into_iter().enumerate().map(|(index, role)| Self::host(&config, index, role, port)).collect();
-        let by_authority = hosts.iter().enumerate().map(|(index, host)| (host.authority.clone(), index)).collect();
+            roles.into_iter().enumerate().map(|(index, role)| Self::host(&config, index, role, port(index))).collect();
+        let mut by_authority = HashMap::new();
+        for (index, host) in hosts.iter().enumerate() {
+            by_authority.insert(host.authority.clone(), index);
+            // Where hosts do not differ by it, the port says nothing: some clients always send it, wget2 1.99 never.
+            if config.addresses != Addresses::Ports {
+                by_authority.insert(without_port(&host.authority).to_owned(), index);
+            }
+        }
         Site { config, hosts, by_authority }
     }
 
@@ -156,6 +164,7 @@ impl Site {
         let main = KINDS[(like / 4) % KINDS.len()];
         let authority = match config.addresses {
             Addresses::Loopback => format!("{}:{port}", loopback(index)),
+            Addresses::Ports => format!("{}:{port}", loopback(0)),
             Addresses::Names => match role {
                 Role::Ordinary => format!("{}-{index}.test", site_word(main)),
                 Role::Spam => {
@@ -172,9 +181,7 @@ impl Site {
         if let Some(index) = self.by_authority.get(authority) {
             return Some(*index);
         }
-        // A client that was told where a name lives may still name the port.
-        let name = authority.rsplit_once(':').map_or(authority, |(name, _)| name);
-        self.by_authority.get(name.to_ascii_lowercase().as_str()).copied()
+        self.by_authority.get(without_port(authority).to_ascii_lowercase().as_str()).copied()
     }
 
     /// Pages that links reach on a host.
@@ -473,6 +480,10 @@ pub(crate) enum Failure {
 pub(crate) fn loopback(index: usize) -> std::net::Ipv4Addr {
     let (high, low) = (index / 254, index % 254);
     std::net::Ipv4Addr::new(127, (high / 256) as u8, (high % 256) as u8, (low + 1) as u8)
+}
+
+fn without_port(authority: &str) -> &str {
+    authority.rsplit_once(':').map_or(authority, |(name, _)| name)
 }
 
 fn site_word(main: PageType) -> &'static str {

@@ -29,9 +29,10 @@ impl Web {
     pub fn start(config: WebConfig) -> io::Result<RunningWeb> {
         let hosts = config.hosts + config.traps.count();
         let listeners = bind(&config, hosts)?;
-        let port = listeners[0].local_addr()?.port();
+        let ports: Vec<u16> =
+            listeners.iter().map(|listener| Ok(listener.local_addr()?.port())).collect::<io::Result<_>>()?;
         let (threads, latency, keep_log) = (config.threads, config.latency, config.log);
-        let site = Arc::new(Site::new(config, port));
+        let site = Arc::new(Site::new(config, &ports));
         let names = site.hosts.iter().map(|host| host.authority.clone()).collect();
         let ordinary = site.hosts.iter().filter(|host| host.role == Role::Ordinary);
         let seeds = ordinary.map(|host| format!("http://{}/", host.authority)).collect();
@@ -193,19 +194,20 @@ fn run(
     Ok(RunningWeb { address, names, seeds, truth, log, clock_ahead, stop: Some(stop), thread: Some(thread) })
 }
 
-/// One socket for all names, or one per host on the same port.
+/// One socket for all names, or one per host.
 fn bind(config: &WebConfig, hosts: usize) -> io::Result<Vec<TcpListener>> {
     let mut last = None;
     // A free port of the first address may be taken on another: some tries are enough.
     for _ in 0..20 {
         let first = TcpListener::bind((Ipv4Addr::LOCALHOST, config.port))?;
         let port = first.local_addr()?.port();
-        let others = match config.addresses {
-            Addresses::Names => 1,
-            Addresses::Loopback => hosts.max(1),
+        let rest: io::Result<Vec<TcpListener>> = match config.addresses {
+            Addresses::Names => Ok(Vec::new()),
+            Addresses::Loopback => {
+                (1..hosts).map(|index| TcpListener::bind((IpAddr::V4(loopback(index)), port))).collect()
+            }
+            Addresses::Ports => (1..hosts).map(|_| TcpListener::bind((Ipv4Addr::LOCALHOST, 0))).collect(),
         };
-        let rest: io::Result<Vec<TcpListener>> =
-            (1..others).map(|index| TcpListener::bind((IpAddr::V4(loopback(index)), port))).collect();
         match rest {
             Ok(rest) => return Ok(std::iter::once(first).chain(rest).collect()),
             Err(error) => last = Some(error),
