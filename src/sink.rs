@@ -40,7 +40,10 @@ impl Sink for Shards {
                 Cut::Length => Truncated::Length,
                 Cut::Time => Truncated::Time,
             }),
-            repeat: Repeat::Detect,
+            repeat: match page.unchanged_since {
+                Some(since) => Repeat::NotModified { since: since.try_into().map_err(io::Error::other)? },
+                None => Repeat::Detect,
+            },
         };
         self.writer()?.put(&response).map(drop).map_err(io::Error::other)
     }

@@ -4,6 +4,7 @@
 //! and robots.txt, paced and fetched once like every other URL.
 
 use std::error::Error as _;
+use std::net::IpAddr;
 use std::time::{Duration, Instant, SystemTime};
 
 use bytes::Bytes;
@@ -21,20 +22,12 @@ use crate::outcome::Outcome;
 use crate::page::{Cut, Page};
 use crate::plan::Plan;
 use crate::resolve::{NoAddress, Resolver};
+use crate::validators::Validators;
 
 /// The first seconds of a body, in which its rate is not judged.
 const RATE_GRACE: Duration = Duration::from_secs(5);
 /// Room made for a body that does not say how long it is, or lies.
 const MAX_EXPECTED_BYTES: usize = 1 << 20;
-
-/// What a server knew about a page when it was last kept.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Validators {
-    /// Its `ETag`.
-    pub etag: Option<String>,
-    /// Its `Last-Modified`.
-    pub last_modified: Option<String>,
-}
 
 /// What came back.
 pub(crate) enum Answer {
@@ -42,8 +35,8 @@ pub(crate) enum Answer {
     Page(Box<Page>),
     /// Look elsewhere.
     Redirect(String),
-    /// Nothing new.
-    NotModified,
+    /// Nothing new: a page without a body that says since when.
+    NotModified(Box<Page>),
     /// A body that nobody wants; it was not read.
     Unwanted,
     /// Any other status, and how long the server wants to be left alone.
@@ -118,9 +111,21 @@ impl Fetcher {
         let (fetched_at, started) = (SystemTime::now(), Instant::now());
         let response = self.request(url, validators).await?;
         let status = response.status().as_u16();
+        if status == 304
+            && let Some(validators) = validators
+        {
+            return Ok(Answer::NotModified(Box::new(Page {
+                status,
+                head: spell_head(&response),
+                address: self.address(&response),
+                fetched_at,
+                elapsed: started.elapsed(),
+                unchanged_since: Some(validators.kept_at),
+                ..Page::empty(url.clone())
+            })));
+        }
         match status {
             200 => {}
-            304 if validators.is_some() => return Ok(Answer::NotModified),
             301 | 302 | 303 | 307 | 308 => {
                 let location = response.headers().get(LOCATION).map(|value| latin1(value.as_bytes()));
                 return Ok(location.map_or(Answer::Status(status, None), Answer::Redirect));
@@ -136,7 +141,7 @@ impl Fetcher {
             Wanted::Anything(max_bytes) => max_bytes,
         };
         let head = spell_head(&response);
-        let address = if self.has_proxy { None } else { response.remote_addr().map(|address| address.ip()) };
+        let address = self.address(&response);
         let mut media_type = declared.unwrap_or_default();
         let sniffs = wanted == Wanted::Pages && matches!(media_type.as_str(), "" | "application/octet-stream");
         let mut refused = false;
@@ -166,7 +171,13 @@ impl Fetcher {
             address,
             fetched_at,
             elapsed,
+            unchanged_since: None,
         })))
+    }
+
+    /// The address that answered, where that is not a proxy's.
+    fn address(&self, response: &Response) -> Option<IpAddr> {
+        if self.has_proxy { None } else { response.remote_addr().map(|address| address.ip()) }
     }
 
     async fn request(&self, url: &Url, validators: Option<&Validators>) -> Result<Response, Outcome> {
@@ -176,7 +187,7 @@ impl Fetcher {
             self.resolver.locate(host).await.map_err(no_address)?;
         }
         let mut request = self.client.get(url.clone());
-        if let Some(Validators { etag, last_modified }) = validators {
+        if let Some(Validators { etag, last_modified, .. }) = validators {
             let both = [(IF_NONE_MATCH, etag), (IF_MODIFIED_SINCE, last_modified)];
             for (name, value) in both {
                 if let Some(value) = value.as_deref().and_then(|value| HeaderValue::from_str(value).ok()) {
@@ -373,6 +384,37 @@ mod tests {
         assert_eq!(sniff(b"<?xml version='1.0'?>"), "application/xml");
         assert_eq!(sniff(b"plain words"), "text/plain");
         assert_eq!(sniff(b"\x89PNG\r\n\x1a\n\0\0"), "application/x-binary");
+    }
+
+    #[tokio::test]
+    async fn a_page_that_has_not_changed_comes_without_a_body() {
+        let web = pith_web::Web::start(pith_web::WebConfig::default()).unwrap();
+        let mut plan = Plan::new(Vec::new(), crate::scope::Scope::new(crate::scope::Reach::Any, &[], vec![], vec![]));
+        plan.network.overrides = vec![web.resolve().parse().unwrap()];
+        let resolver = Resolver::new(plan.network.overrides.clone(), false);
+        let fetcher = Fetcher::new(&plan, resolver).unwrap();
+        let (mut n_validated, mut n_plain) = (0, 0);
+        for url in web.truth().reachable(web.seeds()).iter().take(40) {
+            let url: Url = url.parse().unwrap();
+            let first = fetcher.fetch(&url, Wanted::Pages, None, |_, _, _| {}).await;
+            let Ok(Answer::Page(page)) = first else { panic!("{url} is a page") };
+            let Some(validators) = Validators::of(&page) else {
+                n_plain += 1;
+                continue;
+            };
+            n_validated += 1;
+            match fetcher.fetch(&url, Wanted::Pages, Some(&validators), |_, _, _| {}).await {
+                Ok(Answer::NotModified(again)) => {
+                    assert_eq!((again.status, again.body.len()), (304, 0));
+                    assert_eq!(again.unchanged_since, Some(page.fetched_at));
+                }
+                _ => panic!("{url} has not changed"),
+            }
+            let stale = Validators { etag: Some("\"other\"".into()), last_modified: None, ..validators };
+            let changed = fetcher.fetch(&url, Wanted::Pages, Some(&stale), |_, _, _| {}).await;
+            assert!(matches!(changed, Ok(Answer::Page(_))), "{url} has another tag");
+        }
+        assert!(n_validated > 10 && n_plain > 0, "{n_validated} with validators, {n_plain} without");
     }
 
     #[test]

@@ -9,6 +9,7 @@ mod files;
 mod hosts;
 mod journal;
 mod local;
+mod places;
 mod queue;
 mod scores;
 mod seen;
@@ -26,6 +27,7 @@ use url::Url;
 use crate::error::Error;
 use crate::order::Visit;
 use crate::outcome::Outcome;
+use crate::validators::Validators;
 
 /// What a link leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -108,6 +110,9 @@ pub struct Lease {
     pub link: Link,
     /// How often it was tried before.
     pub attempts: u8,
+    /// What the server told about the page when it was last kept. A visit that brings the page puts what it tells now
+    /// in its place, for [`Frontier::settle`] to remember.
+    pub validators: Option<Validators>,
     /// What the backend needs to find the URL again.
     pub ticket: Ticket,
 }

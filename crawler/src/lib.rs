@@ -32,13 +32,13 @@ mod sitemap;
 mod soft404;
 mod topic;
 mod traps;
+mod validators;
 mod visit;
 
 pub use canonical::{canonicalize, join, parse_seed, resolve};
 pub use domain::{registrable_domain, site};
 pub use engine::crawl;
 pub use error::Error;
-pub use fetch::Validators;
 pub use frontier::{
     Claim, Frontier, Gauges, HostTally, Kind, Lease, Link, LocalFrontier, LocalOptions, Next, Offered, Pause, Receipt,
     Settled, Ticket, Totals, host_of,
@@ -61,3 +61,4 @@ pub use sink::Sink;
 pub use sitemap::{MAX_SITEMAP_BYTES, MAX_SITEMAP_ENTRIES, Sitemap, SitemapKind, read_sitemap};
 pub use topic::{LinkModel, TermTable, TopicWords};
 pub use traps::{Trap, trap};
+pub use validators::Validators;

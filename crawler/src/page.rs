@@ -36,4 +36,24 @@ pub struct Page {
     pub fetched_at: SystemTime,
     /// From the request to the end of the answer.
     pub elapsed: Duration,
+    /// The server says that the page is what it was at this time, when it was last kept; then there is no body.
+    pub unchanged_since: Option<SystemTime>,
+}
+
+impl Page {
+    /// A page of which nothing is known but its URL.
+    pub(crate) fn empty(url: Url) -> Page {
+        Page {
+            url,
+            status: 200,
+            head: Vec::new(),
+            media_type: String::new(),
+            body: Bytes::new(),
+            cut: None,
+            address: None,
+            fetched_at: SystemTime::UNIX_EPOCH,
+            elapsed: Duration::ZERO,
+            unchanged_since: None,
+        }
+    }
 }

@@ -24,6 +24,7 @@ use crate::scope::Scope;
 use crate::sitemap::{MAX_SITEMAP_BYTES, SitemapKind, read_sitemap};
 use crate::soft404::SoftNotFound;
 use crate::traps::trap;
+use crate::validators::Validators;
 
 /// Redirects followed from one link.
 const MAX_HOPS: u8 = 10;
@@ -110,7 +111,7 @@ impl<'c, F: Frontier> Visitor<'c, F> {
             }
         };
         let started = Instant::now();
-        let (answer, links) = self.fetch(&lease.link).await;
+        let (answer, links) = self.fetch(&lease).await;
         let elapsed = started.elapsed();
         drop(turn);
         self.let_rest(&lease, &host, elapsed, health_of(&answer), crawl_delay)?;
@@ -137,7 +138,8 @@ impl<'c, F: Frontier> Visitor<'c, F> {
         Ok(Some(Turn { addresses: &self.addresses, address }))
     }
 
-    async fn fetch(&self, link: &Link) -> (Result<Answer, Outcome>, Option<LinkScanner>) {
+    async fn fetch(&self, lease: &Lease) -> (Result<Answer, Outcome>, Option<LinkScanner>) {
+        let link = &lease.link;
         if link.kind == Kind::Sitemap {
             let wanted = Wanted::Anything(MAX_SITEMAP_BYTES);
             return (self.fetcher.fetch(&link.url, wanted, None, |_, _, _| {}).await, None);
@@ -146,7 +148,7 @@ impl<'c, F: Frontier> Visitor<'c, F> {
         let product = &self.plan.identity.product;
         let answer = self
             .fetcher
-            .fetch(&link.url, Wanted::Pages, None, |media_type, head, piece| {
+            .fetch(&link.url, Wanted::Pages, lease.validators.as_ref(), |media_type, head, piece| {
                 if is_html(media_type) {
                     let start = || LinkScanner::new(charset(head).as_deref(), product, self.anchors);
                     scanner.get_or_insert_with(start).feed(piece);
@@ -222,7 +224,9 @@ impl<'c, F: Frontier> Visitor<'c, F> {
                 }
                 Ok(Answer::Status(429, wait)) => return Ok(Err(Health::Overloaded(wait))),
                 Ok(Answer::Status(500.., wait)) => return Ok(Err(Health::Overloaded(wait))),
-                Ok(Answer::Status(..) | Answer::Unwanted | Answer::NotModified) => return Ok(Ok(Robots::allow_all())),
+                Ok(Answer::Status(..) | Answer::Unwanted | Answer::NotModified(_)) => {
+                    return Ok(Ok(Robots::allow_all()));
+                }
                 // Nothing will be connected, so it does no harm that the URL itself will say so.
                 Err(Outcome::BlockedAddress | Outcome::NoAddress) => return Ok(Ok(Robots::allow_all())),
                 Err(_) => return Ok(Err(Health::Unreachable)),
@@ -289,7 +293,11 @@ impl<'c, F: Frontier> Visitor<'c, F> {
             }
             Ok(Answer::Page(page)) => return self.keep(lease, page, scanner, elapsed),
             Ok(Answer::Redirect(target)) => self.offer_redirect(&lease.link, &target)?,
-            Ok(Answer::NotModified) => Outcome::NotModified,
+            Ok(Answer::NotModified(page)) => {
+                let receipt =
+                    Receipt { outcome: Outcome::NotModified, bytes: 0, milliseconds: milliseconds(elapsed), digest: 0 };
+                return Ok(Ending::Keep(lease, page, receipt));
+            }
             Ok(Answer::Unwanted) => Outcome::UnwantedType,
             Ok(Answer::Status(429 | 500.., _)) => return Ok(self.again_or(lease, Outcome::ServerError, elapsed)),
             Ok(Answer::Status(400..500, _)) if lease.link.kind == Kind::Sitemap => Outcome::NoSitemap,
@@ -313,7 +321,7 @@ impl<'c, F: Frontier> Visitor<'c, F> {
 
     fn keep(
         &self,
-        lease: Lease,
+        mut lease: Lease,
         page: Box<Page>,
         scanner: Option<LinkScanner>,
         elapsed: Duration,
@@ -342,6 +350,7 @@ impl<'c, F: Frontier> Visitor<'c, F> {
         }
         let outcome = if repeats { Outcome::Duplicate } else { Outcome::Stored };
         let digest = if repeats || page.body.is_empty() { 0 } else { digest };
+        lease.validators = Validators::of(&page);
         let receipt = Receipt { outcome, bytes: page.body.len() as u32, milliseconds: milliseconds(elapsed), digest };
         Ok(Ending::Keep(lease, page, receipt))
     }

@@ -8,11 +8,12 @@ use std::fs::File;
 use std::io::{BufReader, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, UNIX_EPOCH};
 
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::files::{at, open_append};
-use super::{Kind, Link, Outcome, Receipt};
+use super::{Kind, Link, Outcome, Receipt, Validators};
 use crate::error::Error;
 use crate::order::Class;
 
@@ -39,6 +40,8 @@ pub(super) enum Event {
     Done { host: u32, url: u32, receipt: Receipt },
     /// A URL goes back to its queue after a try.
     Again { host: u32, url: u32, offset: u64, attempts: u8, class: Class },
+    /// What the server told about a page that was kept, or that it told nothing.
+    Validators { url: u32, validators: Option<Validators> },
     /// A host wants to be left alone this long between answers and requests.
     Rest { host: u32, milliseconds: u32 },
     /// A seed led to this URL.
@@ -139,6 +142,24 @@ impl Journal {
 
     /// The URL whose record stands at a place, its number and the class that it was given first.
     pub(super) fn link_at(&self, offset: u64) -> Result<(u32, Class, Link), Error> {
+        match self.event_at(offset)? {
+            Some(Event::New { url, class, link, .. }) => Ok((url, class, link)),
+            _ => Err(Error::Damaged { path: self.path.clone(), offset, what: "no URL is recorded here" }),
+        }
+    }
+
+    /// The validators of a URL whose record should stand at a place; nothing when another one does.
+    pub(super) fn validators_at(&self, offset: u64, url: u32) -> Result<Option<Validators>, Error> {
+        if offset < HEADER_BYTES || offset >= self.end() {
+            return Ok(None);
+        }
+        match self.event_at(offset)? {
+            Some(Event::Validators { url: of, validators }) if of == url => Ok(validators),
+            _ => Ok(None),
+        }
+    }
+
+    fn event_at(&self, offset: u64) -> Result<Option<Event>, Error> {
         let mut bytes = [0; 512];
         let found = if offset >= self.written {
             let start = (offset - self.written) as usize;
@@ -155,10 +176,7 @@ impl Journal {
                 found => found,
             }
         };
-        match found {
-            Some((Event::New { url, class, link, .. }, _)) => Ok((url, class, link)),
-            _ => Err(Error::Damaged { path: self.path.clone(), offset, what: "no URL is recorded here" }),
-        }
+        Ok(found.map(|(event, _)| event))
     }
 
     /// Hands every event from a place on to `apply`, and cuts off what a crash left half-written.
@@ -246,6 +264,16 @@ fn encode(event: &Event, out: &mut Vec<u8>) {
             out.extend(offset.to_le_bytes());
             out.extend([*attempts, class.0]);
         }
+        Event::Validators { url, validators } => {
+            out.push(b'V');
+            out.extend(url.to_le_bytes());
+            let kept_at = validators.as_ref().and_then(|known| known.kept_at.duration_since(UNIX_EPOCH).ok());
+            out.extend((kept_at.unwrap_or_default().as_millis() as u64).to_le_bytes());
+            let etag = validators.as_ref().and_then(|known| known.etag.as_deref());
+            let last_modified = validators.as_ref().and_then(|known| known.last_modified.as_deref());
+            put_text(etag.unwrap_or("").as_bytes(), out);
+            put_text(last_modified.unwrap_or("").as_bytes(), out);
+        }
         Event::Rest { host, milliseconds } => {
             out.push(b'P');
             out.extend(host.to_le_bytes());
@@ -301,6 +329,14 @@ fn decode(bytes: &[u8]) -> Option<(Event, usize)> {
             attempts: fields.byte()?,
             class: Class(fields.byte()?),
         },
+        b'V' => {
+            let url = fields.u32()?;
+            let kept_at = UNIX_EPOCH.checked_add(Duration::from_millis(fields.u64()?))?;
+            let filled = |text: String| (!text.is_empty()).then_some(text);
+            let (etag, last_modified) = (filled(fields.text()?), filled(fields.text()?));
+            let is_any = etag.is_some() || last_modified.is_some();
+            Event::Validators { url, validators: is_any.then_some(Validators { etag, last_modified, kept_at }) }
+        }
         b'P' => Event::Rest { host: fields.u32()?, milliseconds: fields.u32()? },
         b'S' => Event::Admitted { url: fields.text()? },
         b'M' => Event::Mark { mark: fields.slice()?.to_vec() },
@@ -353,6 +389,8 @@ mod tests {
     fn events() -> Vec<Event> {
         let link = Link { hops: 2, kind: Kind::Sitemap, ..Link::page("http://a.test/b?c=1".parse().unwrap(), 3) };
         let receipt = Receipt { outcome: Outcome::Stored, bytes: 9, milliseconds: 7, digest: 5 };
+        let kept_at = UNIX_EPOCH + Duration::from_millis(1_767_225_600_123);
+        let validators = Validators { etag: Some("\"7\"".into()), last_modified: None, kept_at };
         vec![
             Event::Host { name: "a.test".into() },
             Event::New { host: 0, url: 0, class: Class(4), link },
@@ -361,6 +399,8 @@ mod tests {
             Event::Rest { host: 0, milliseconds: 1500 },
             Event::Admitted { url: "http://b.test/".into() },
             Event::Done { host: 0, url: 0, receipt },
+            Event::Validators { url: 0, validators: Some(validators) },
+            Event::Validators { url: 0, validators: None },
             Event::Mark { mark: b"pages-00000@77".to_vec() },
         ]
     }

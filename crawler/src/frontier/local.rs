@@ -18,6 +18,7 @@ use super::checkpoint::{self, Picture};
 use super::files::at;
 use super::hosts::{Hosts, State};
 use super::journal::{Event, Journal};
+use super::places::Places;
 use super::queue::Blocks;
 use super::scores::{Score, Scores};
 use super::seen::Seen;
@@ -27,6 +28,7 @@ use super::{
 use crate::error::Error;
 use crate::order::{Class, Order, Visit};
 use crate::outcome::Outcome;
+use crate::validators::Validators;
 
 /// Bytes of journal after which opening would take longer than a checkpoint is worth.
 const CHECKPOINT_BYTES: u64 = 128 << 20;
@@ -185,6 +187,8 @@ struct Inner {
     coming: HashMap<u64, u32>,
     blocks: Blocks,
     hosts: Hosts,
+    /// Where the validators of kept pages stand in the journal.
+    validators: Places,
     scores: Option<Scores>,
     /// Hosts that may be asked now, by precedence.
     ready: BTreeSet<(u64, u32)>,
@@ -228,6 +232,7 @@ impl Inner {
             coming: HashMap::new(),
             blocks,
             hosts,
+            validators: Places::open(&folder.join("validators"))?,
             scores,
             ready: BTreeSet::new(),
             resting: BinaryHeap::new(),
@@ -309,6 +314,9 @@ impl Inner {
                 }
                 self.attempts.insert(url, attempts);
                 self.hosts.get_mut(host).fetched += 1;
+            }
+            Event::Validators { url, validators } => {
+                self.validators.set(url, if validators.is_some() { offset } else { 0 })?;
             }
             Event::Rest { host, milliseconds } => {
                 if !self.hosts.contains(host) {
@@ -534,7 +542,11 @@ impl Inner {
             let ticket = Ticket { host: number, url, offset };
             self.leased.insert(ticket, Held { class, attempts });
             self.leased_urls.insert(url, ());
-            return Ok(Some(Lease { link, attempts, ticket }));
+            let validators = match self.validators.get(url)? {
+                Some(place) => self.journal.validators_at(place, url)?,
+                None => None,
+            };
+            return Ok(Some(Lease { link, attempts, validators, ticket }));
         }
         // Nothing but URLs that are leased or done.
         self.pending -= u64::from(host.pending);
@@ -612,6 +624,9 @@ impl Inner {
                 Settled::Done(receipt) => {
                     self.journal.push(&Event::Done { host: ticket.host, url: ticket.url, receipt })?;
                     self.count(ticket.host, ticket.url, receipt)?;
+                    if matches!(receipt.outcome, Outcome::Stored | Outcome::Duplicate) {
+                        self.remember(ticket.url, lease.validators)?;
+                    }
                 }
                 Settled::Again => {
                     let attempts = held.attempts.saturating_add(1);
@@ -635,6 +650,16 @@ impl Inner {
             self.synced = Instant::now();
         }
         Ok(())
+    }
+
+    /// Writes down what the server told about a page, or that it tells nothing any more.
+    fn remember(&mut self, url: u32, validators: Option<Validators>) -> Result<(), Error> {
+        if validators.is_none() && self.validators.get(url)?.is_none() {
+            return Ok(());
+        }
+        let is_any = validators.is_some();
+        let place = self.journal.push(&Event::Validators { url, validators })?;
+        self.validators.set(url, if is_any { place } else { 0 })
     }
 
     fn count(&mut self, host: u32, url: u32, receipt: Receipt) -> Result<(), Error> {

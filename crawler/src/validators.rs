@@ -1,0 +1,67 @@
+//! What a server told about a page so that it can be asked whether the page has changed.
+
+use std::time::SystemTime;
+
+use crate::page::Page;
+
+/// Longer validators are not worth keeping.
+const MAX_BYTES: usize = 512;
+
+/// What a server told about a page when the page was last kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Validators {
+    /// Its `ETag`.
+    pub etag: Option<String>,
+    /// Its `Last-Modified`.
+    pub last_modified: Option<String>,
+    /// When the page was asked for.
+    pub kept_at: SystemTime,
+}
+
+impl Validators {
+    /// The validators in the head of a page; nothing when it has none.
+    pub fn of(page: &Page) -> Option<Validators> {
+        let mut validators = Validators { etag: None, last_modified: None, kept_at: page.fetched_at };
+        for line in page.head.split(|&byte| byte == b'\n').skip(1) {
+            let Some(colon) = line.iter().position(|&byte| byte == b':') else { continue };
+            let (name, value) = (&line[..colon], line[colon + 1..].trim_ascii());
+            let slot = if name.eq_ignore_ascii_case(b"etag") {
+                &mut validators.etag
+            } else if name.eq_ignore_ascii_case(b"last-modified") {
+                &mut validators.last_modified
+            } else {
+                continue;
+            };
+            // Anything else could not be sent back as it came.
+            let is_plain = value.iter().all(|byte| (0x20..0x7f).contains(byte)) && value.len() <= MAX_BYTES;
+            if is_plain && !value.is_empty() {
+                *slot = String::from_utf8(value.to_vec()).ok();
+            }
+        }
+        (validators.etag.is_some() || validators.last_modified.is_some()).then_some(validators)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(head: &str, expected: Option<(Option<&str>, Option<&str>)>) {
+        let fetched_at = SystemTime::now();
+        let page = Page { head: head.into(), fetched_at, ..Page::empty("http://a.test/".parse().unwrap()) };
+        let own = |text: Option<&str>| text.map(str::to_owned);
+        let expected =
+            expected.map(|(etag, date)| Validators { etag: own(etag), last_modified: own(date), kept_at: fetched_at });
+        assert_eq!(Validators::of(&page), expected);
+    }
+
+    #[test]
+    fn validators_are_read_from_the_head_and_only_what_can_be_sent_back() {
+        check("HTTP/1.1 200 OK\r\nETag: W/\"7\"\r\nLast-Modified: Thu, 01 Jan 2026 00:00:00 GMT\r\n", {
+            Some((Some("W/\"7\""), Some("Thu, 01 Jan 2026 00:00:00 GMT")))
+        });
+        check("HTTP/1.1 200 OK\r\netag:\"x\"\r\n", Some((Some("\"x\""), None)));
+        check("HTTP/1.1 200 OK\r\netag: \"caf\u{e9}\"\r\ncontent-type: text/html\r\n", None);
+        check("etag: not a header\r\n", None);
+    }
+}
