@@ -18,6 +18,7 @@ use url::Url;
 use crate::decode::{Body, Fed};
 use crate::error::Error;
 use crate::frontier::host_of;
+use crate::media_type::{MediaType, is_text, sniff};
 use crate::outcome::Outcome;
 use crate::page::{Cut, Page};
 use crate::plan::Plan;
@@ -132,7 +133,7 @@ impl Fetcher {
             }
             _ => return Ok(Answer::Status(status, retry_after(response.headers()))),
         }
-        let declared = media_type(response.headers());
+        let declared = declared_type(response.headers()).map(|declared| declared.essence().to_owned());
         let max_bytes = match wanted {
             Wanted::Pages if !self.any_type && declared.as_deref().is_some_and(|name| !is_text(name)) => {
                 return Ok(Answer::Unwanted);
@@ -291,58 +292,23 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     Duration::try_from(at.duration_since(jiff::Timestamp::now())).ok()
 }
 
-/// The media type in the headers, in lower case and without parameters.
-fn media_type(headers: &HeaderMap) -> Option<String> {
-    let value = headers.get(CONTENT_TYPE)?.as_bytes();
-    let essence = value.split(|&byte| byte == b';').next().unwrap_or(b"").trim_ascii();
-    (!essence.is_empty()).then(|| latin1(essence).to_ascii_lowercase())
+/// The media type in the headers: the last one that is one.
+fn declared_type(headers: &HeaderMap) -> Option<MediaType> {
+    headers.get_all(CONTENT_TYPE).iter().rev().find_map(|value| MediaType::parse(&characters(value.as_bytes())))
 }
 
 /// The charset that a head's Content-Type names.
 pub(crate) fn charset(head: &[u8]) -> Option<String> {
+    const NAME: &[u8] = b"content-type:";
     let lines = head.split(|&byte| byte == b'\n');
-    let line = lines.map(latin1).find(|line| line.to_ascii_lowercase().starts_with("content-type:"))?;
-    let at = line.to_ascii_lowercase().find("charset=")? + "charset=".len();
-    let value = line[at..].trim_start_matches(['"', '\'']);
-    let end = value.find(|c: char| c == ';' || c == '"' || c == '\'' || c.is_whitespace()).unwrap_or(value.len());
-    (end > 0).then(|| value[..end].to_owned())
+    let value = |line: &&[u8]| line.get(..NAME.len()).is_some_and(|name| name.eq_ignore_ascii_case(NAME));
+    let line = lines.filter(value).next_back()?;
+    MediaType::parse(&characters(&line[NAME.len()..]))?.parameter("charset").map(str::to_owned)
 }
 
-fn is_text(media_type: &str) -> bool {
-    match media_type {
-        "text/css" | "text/javascript" | "text/csv" | "text/calendar" => false,
-        "" | "application/xhtml+xml" | "application/xml" | "application/octet-stream" => true,
-        other => other.starts_with("text/"),
-    }
-}
-
-/// What a body without a media type is, by its first bytes.
-fn sniff(bytes: &[u8]) -> &'static str {
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_start();
-    let start: Vec<u8> = bytes.iter().take(14).map(u8::to_ascii_lowercase).collect();
-    let tags: [&[u8]; 12] = [
-        b"<!doctype html",
-        b"<html",
-        b"<head",
-        b"<body",
-        b"<title",
-        b"<script",
-        b"<div",
-        b"<table",
-        b"<p>",
-        b"<h1",
-        b"<!--",
-        b"<a ",
-    ];
-    if tags.iter().any(|tag| start.starts_with(tag)) {
-        "text/html"
-    } else if start.starts_with(b"<?xml") {
-        "application/xml"
-    } else if bytes.iter().take(512).any(|&byte| byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r' | 0x0c | 0x1b)) {
-        "application/x-binary"
-    } else {
-        "text/plain"
-    }
+/// Every byte as the character with its number.
+fn characters(bytes: &[u8]) -> String {
+    bytes.iter().map(|&byte| char::from(byte)).collect()
 }
 
 fn spell_head(response: &Response) -> Vec<u8> {
@@ -369,22 +335,13 @@ fn spell_head(response: &Response) -> Vec<u8> {
 fn latin1(bytes: &[u8]) -> String {
     match std::str::from_utf8(bytes) {
         Ok(text) => text.to_owned(),
-        Err(_) => bytes.iter().map(|&byte| char::from(byte)).collect(),
+        Err(_) => characters(bytes),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_body_without_a_type_is_told_by_its_first_bytes() {
-        assert_eq!(sniff(b"\n <!DOCTYPE HTML><p>"), "text/html");
-        assert_eq!(sniff(b"\xef\xbb\xbf<html lang=pt>"), "text/html");
-        assert_eq!(sniff(b"<?xml version='1.0'?>"), "application/xml");
-        assert_eq!(sniff(b"plain words"), "text/plain");
-        assert_eq!(sniff(b"\x89PNG\r\n\x1a\n\0\0"), "application/x-binary");
-    }
 
     #[tokio::test]
     async fn a_page_that_has_not_changed_comes_without_a_body() {

@@ -112,7 +112,7 @@ pub struct Lease {
     pub attempts: u8,
     /// What the server told about the page when it was last kept. A visit that brings the page puts what it tells now
     /// in its place, for [`Frontier::settle`] to remember.
-    pub validators: Option<Validators>,
+    pub validators: Option<Box<Validators>>,
     /// What the backend needs to find the URL again.
     pub ticket: Ticket,
 }

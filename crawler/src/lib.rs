@@ -14,6 +14,7 @@ mod fetch;
 mod frontier;
 mod keeper;
 mod links;
+mod media_type;
 mod mirror;
 mod order;
 mod outcome;
@@ -44,6 +45,7 @@ pub use frontier::{
     Settled, Ticket, Totals, host_of,
 };
 pub use links::{AnchorText, FoundLink, LinkScanner, PageLinks, RobotsDirectives, Source};
+pub use media_type::MediaType;
 pub use order::{
     Backlink, Breadth, Class, Harvest, HostCounts, Judge, Largest, LeastVisited, Level, ORDER_NAMES, Opic, Order,
     PageRank, Topic, TopicModel, Visit, order_named,

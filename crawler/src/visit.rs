@@ -148,7 +148,7 @@ impl<'c, F: Frontier> Visitor<'c, F> {
         let product = &self.plan.identity.product;
         let answer = self
             .fetcher
-            .fetch(&link.url, Wanted::Pages, lease.validators.as_ref(), |media_type, head, piece| {
+            .fetch(&link.url, Wanted::Pages, lease.validators.as_deref(), |media_type, head, piece| {
                 if is_html(media_type) {
                     let start = || LinkScanner::new(charset(head).as_deref(), product, self.anchors);
                     scanner.get_or_insert_with(start).feed(piece);
@@ -350,7 +350,7 @@ impl<'c, F: Frontier> Visitor<'c, F> {
         }
         let outcome = if repeats { Outcome::Duplicate } else { Outcome::Stored };
         let digest = if repeats || page.body.is_empty() { 0 } else { digest };
-        lease.validators = Validators::of(&page);
+        lease.validators = Validators::of(&page).map(Box::new);
         let receipt = Receipt { outcome, bytes: page.body.len() as u32, milliseconds: milliseconds(elapsed), digest };
         Ok(Ending::Keep(lease, page, receipt))
     }

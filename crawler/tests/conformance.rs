@@ -2,7 +2,9 @@
 //! cases pass; where one is known to differ the reason stands in a table, and any other difference fails.
 
 mod conformance {
+    pub mod answers;
     pub mod html;
+    pub mod media_types;
     pub mod robots;
     pub mod sitemaps;
     pub mod suite;

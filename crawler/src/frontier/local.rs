@@ -543,7 +543,7 @@ impl Inner {
             self.leased.insert(ticket, Held { class, attempts });
             self.leased_urls.insert(url, ());
             let validators = match self.validators.get(url)? {
-                Some(place) => self.journal.validators_at(place, url)?,
+                Some(place) => self.journal.validators_at(place, url)?.map(Box::new),
                 None => None,
             };
             return Ok(Some(Lease { link, attempts, validators, ticket }));
@@ -625,7 +625,7 @@ impl Inner {
                     self.journal.push(&Event::Done { host: ticket.host, url: ticket.url, receipt })?;
                     self.count(ticket.host, ticket.url, receipt)?;
                     if matches!(receipt.outcome, Outcome::Stored | Outcome::Duplicate) {
-                        self.remember(ticket.url, lease.validators)?;
+                        self.remember(ticket.url, lease.validators.map(|known| *known))?;
                     }
                 }
                 Settled::Again => {

@@ -12,8 +12,8 @@ use crate::error::Error;
 const BLOCK_ENTRIES: usize = 340;
 const ENTRY_BYTES: usize = 12;
 /// Entries read around the place where a fingerprint should stand. Fingerprints are spread evenly: within a block it
-/// stands nine entries off at the standard deviation, so that a second read is hardly ever needed.
-const WINDOW_ENTRIES: usize = 80;
+/// stands nine entries off at the standard deviation, so that a second read is needed once in a hundred times.
+const WINDOW_ENTRIES: usize = 48;
 
 /// A sorted file of entries, then the first fingerprint of every block, then how many entries there are.
 pub(super) struct Run {
