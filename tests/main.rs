@@ -14,6 +14,8 @@ mod demo;
 mod inspect;
 #[path = "main/layers.rs"]
 mod layers;
+#[path = "main/order.rs"]
+mod order;
 #[path = "main/program.rs"]
 mod program;
 #[path = "main/resume.rs"]

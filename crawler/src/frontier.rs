@@ -257,7 +257,8 @@ pub struct HostTally<'f> {
 
 /// A frontier. Every backend passes the same suite.
 pub trait Frontier: Send + Sync {
-    /// Takes in the links of a page, or the seeds when there is no page; each URL once, whoever offers it.
+    /// Takes in the links of a page, or the seeds when there is no page; each URL once, whoever offers it. A page that
+    /// answered with a redirect is offered with its target alone, one hop further.
     fn offer(&self, page: Option<Visit<'_>>, links: &[Link]) -> Result<Offered, Error>;
 
     /// A URL whose host may be asked now.

@@ -47,8 +47,8 @@ pub use frontier::{
 pub use links::{AnchorText, FoundLink, LinkScanner, PageLinks, RobotsDirectives, Source};
 pub use media_type::MediaType;
 pub use order::{
-    Backlink, Breadth, Class, Harvest, HostCounts, Judge, Largest, LeastVisited, Level, ORDER_NAMES, Opic, Order,
-    PageRank, Topic, TopicModel, Visit, order_named,
+    Backlink, Breadth, Class, DEFAULT_EXPLORE, Draw, Explore, Harvest, HostCounts, Judge, Largest, LeastVisited, Level,
+    ORDER_NAMES, Opic, Order, PageRank, Topic, TopicModel, Visit, order_named,
 };
 pub use outcome::Outcome;
 pub use pace::Delay;

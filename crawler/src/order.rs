@@ -7,6 +7,7 @@
 
 mod backlink;
 mod breadth;
+mod explore;
 mod largest;
 mod least_visited;
 mod level;
@@ -16,6 +17,7 @@ mod topic;
 
 pub use backlink::Backlink;
 pub use breadth::Breadth;
+pub use explore::{DEFAULT_EXPLORE, Draw, Explore};
 pub use largest::Largest;
 pub use least_visited::LeastVisited;
 pub use level::Level;
@@ -66,8 +68,8 @@ pub struct Visit<'p> {
 /// A policy.
 ///
 /// `score` is one number per URL that the frontier keeps for the policy when [`Order::keeps_scores`] says so: zero
-/// when the URL is first found, afterwards what the policy left there. It is advice: after a crash it may be a little
-/// older than the rest of the frontier.
+/// when the URL is first found, afterwards what the policy left there. Scores change together with the frontier: after
+/// `kill -9` they are what they were when its last page was settled.
 pub trait Order: Send {
     /// The name that `--order` takes.
     fn name(&self) -> &'static str;
@@ -92,12 +94,25 @@ pub trait Order: Send {
     }
 
     /// A page was fetched; `score` is its own. Its links follow through [`Order::place`] and [`Order::place_again`].
+    /// Told once of every page, also when a crash makes it necessary to fetch one again.
     fn visit(&mut self, _page: &Visit<'_>, _host: &HostCounts, _score: &mut f32) {}
+
+    /// A link led to another address, which follows through [`Order::place`] or [`Order::place_again`]; `score` is the
+    /// link's own.
+    fn redirect(&mut self, _link: &Link, _host: &HostCounts, _score: &mut f32) {}
+
+    /// The links that follow stand on no page: they are seeds, or listed in a sitemap.
+    fn unlinked(&mut self) {}
 
     /// The class of a link that is about to be fetched: when it is after the class it stands in, the link goes back
     /// there and the next one is looked at. A policy that learns can correct what it placed when it knew less.
     fn review(&mut self, _link: &Link, _host: &HostCounts) -> Class {
         Class::FIRST
+    }
+
+    /// Whether [`Order::review`] says anything; a frontier need not read the link otherwise.
+    fn reviews(&self) -> bool {
+        false
     }
 
     /// Among hosts that may be asked now, the one with the smallest number is asked first.
@@ -107,6 +122,14 @@ pub trait Order: Send {
     fn precedence(&self, host: &HostCounts) -> u64 {
         u64::from(host.best.0) << 32 | (u64::from(u32::MAX) - host.pending.min(u64::from(u32::MAX)))
     }
+
+    /// What the policy knows besides the scores, in a few bytes: kept with every page, so that nothing of it is lost.
+    fn state(&self) -> Vec<u8> {
+        Vec::new()
+    }
+
+    /// Goes on with what [`Order::state`] gave.
+    fn resume(&mut self, _state: &[u8]) {}
 }
 
 /// The policy of that name, or nothing when there is none.

@@ -96,6 +96,19 @@ impl Outcome {
     }
 }
 
+impl Outcome {
+    /// Whether a page was asked for: not a sitemap or a probe, and not something that was settled without asking.
+    pub(crate) fn is_of_a_page(self) -> bool {
+        use Outcome::{Disallowed, Mirror, NoSitemap, Probed, RobotsUnreachable, SitemapRead};
+        !matches!(self, SitemapRead | NoSitemap | Probed | Disallowed | RobotsUnreachable | Mirror)
+    }
+
+    /// Whether a sitemap or a probe was asked for.
+    pub(crate) fn is_of_an_extra(self) -> bool {
+        matches!(self, Outcome::SitemapRead | Outcome::NoSitemap | Outcome::Probed)
+    }
+}
+
 impl fmt::Display for Outcome {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(self.name())

@@ -412,7 +412,7 @@ impl<'c, F: Frontier> Visitor<'c, F> {
             self.frontier.admit(&url)?;
         }
         let link = Link { hops: from.hops + 1, kind: from.kind, ..Link::page(url, from.depth) };
-        self.frontier.offer(None, &[link])?;
+        self.frontier.offer(Some(Visit { link: from, n_links: 1, body: b"" }), &[link])?;
         Ok(Outcome::Redirected)
     }
 

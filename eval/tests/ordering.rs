@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use pith_crawler::order_named;
+use pith_crawler::{Explore, order_named};
 use pith_eval::ordering::{Graph, Pace, Setting, compare, focus, simulate};
 use url::Url;
 
@@ -78,7 +78,8 @@ fn a_farm_of_links_does_not_capture_the_crawl() {
         edges.extend((1..30).map(|step| (HONEST + page, HONEST + (host + step * step) % FARM_HOSTS * FARM_PAGES)));
     }
     let graph = Graph::new(urls, edges.into_iter().filter(|(from, to)| from != to).collect());
-    let order = simulate(&graph, &[0], &mut *order_named("opic").expect("a policy"), Pace::Free).order;
+    let order =
+        simulate(&graph, &[0], &mut *order_named("opic").expect("a policy"), Explore::NOTHING, Pace::Free).order;
     let first = &order[..order.len() / 10];
     let captured = first.iter().filter(|page| **page >= HONEST).count();
     assert!(captured * 20 <= first.len(), "{captured} of the first {} pages", first.len());

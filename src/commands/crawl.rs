@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use pith_corpus::warc::{Format, WriterOptions};
 use pith_crawler::{
-    Delay, Frontier, Identity, Limits, LocalFrontier, LocalOptions, ORDER_NAMES, Override, Pattern, Plan, Reach,
-    Report, Scope, Status, Stop, canonicalize, order_named, parse_seed,
+    DEFAULT_EXPLORE, Delay, Explore, Frontier, Identity, Limits, LocalFrontier, LocalOptions, ORDER_NAMES, Override,
+    Pattern, Plan, Reach, Report, Scope, Status, Stop, canonicalize, order_named, parse_seed,
 };
 use url::Url;
 
@@ -47,8 +47,14 @@ pub struct Args {
     #[arg(long, value_name = "PATTERN")]
     exclude: Vec<String>,
     /// Which URL comes first
-    #[arg(long, default_value = "breadth", value_parser = clap::builder::PossibleValuesParser::new(ORDER_NAMES))]
+    #[arg(long, default_value = ORDER_NAMES[0], value_parser = clap::builder::PossibleValuesParser::new(ORDER_NAMES))]
     order: String,
+    /// The share of pages, from 0 to 1, that is chosen by lot from all that wait
+    #[arg(long, value_name = "SHARE", default_value_t = DEFAULT_EXPLORE, value_parser = share)]
+    explore: f64,
+    /// Another number, another lot
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    explore_seed: u64,
 
     /// End with this many pages
     #[arg(long, value_name = "N")]
@@ -153,6 +159,7 @@ pub fn run(args: Args) -> Result<Exit, Failure> {
     let options = LocalOptions {
         host_budget: args.per_host.unwrap_or(u64::MAX),
         first_rest: plan.politeness.delay.least(),
+        explore: Explore { share: args.explore, seed: args.explore_seed },
         ..LocalOptions::new(order_named(&args.order).expect("the parser knows the names"))
     };
     fs::create_dir_all(&args.out).map_err(|error| Failure::new(format!("{}: {error}", args.out.display())))?;
@@ -425,6 +432,11 @@ fn duration(text: &str) -> Result<Duration, String> {
 
 fn delay(text: &str) -> Result<Delay, String> {
     if text == "auto" { Ok(Delay::default()) } else { duration(text).map(Delay::Fixed) }
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    let share = text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
+    share.ok_or_else(|| "expected a share from 0 to 1, such as 0.02".to_owned())
 }
 
 fn size(text: &str) -> Result<u64, String> {

@@ -13,7 +13,7 @@ use super::queue::{ClassQueue, End};
 use crate::error::Error;
 use crate::order::Class;
 
-const MAGIC: &[u8; 8] = b"pithck02";
+const MAGIC: &[u8; 8] = b"pithck03";
 
 /// What a checkpoint says apart from the hosts.
 #[derive(Debug, Default, Clone, PartialEq)]
@@ -122,7 +122,7 @@ pub(super) fn load(path: &Path) -> Option<(Picture, Hosts)> {
 fn put_host(host: &Host, out: &mut Vec<u8>) {
     out.extend((host.name.len() as u32).to_le_bytes());
     out.extend(host.name.as_bytes());
-    for value in [host.pending, host.fetched, host.stored, host.rest_milliseconds] {
+    for value in [host.pending, host.fetched, host.pages, host.stored, host.rest_milliseconds] {
         out.extend(value.to_le_bytes());
     }
     out.extend(host.bytes.to_le_bytes());
@@ -143,6 +143,7 @@ fn read_host(fields: &mut Fields<'_>, hosts: &mut Hosts) -> Option<()> {
     let host = hosts.get_mut(number);
     host.pending = fields.u32()?;
     host.fetched = fields.u32()?;
+    host.pages = fields.u32()?;
     host.stored = fields.u32()?;
     host.rest_milliseconds = fields.u32()?;
     host.bytes = fields.u64()?;

@@ -31,6 +31,10 @@ pub(super) struct Host {
     pub(super) pending: u32,
     /// Requests answered, well or badly.
     pub(super) fetched: u32,
+    /// Of these, requests for pages.
+    pub(super) pages: u32,
+    /// Waiting URLs that are no pages but sitemaps and probes: they go first, and no policy counts them.
+    pub(super) extras: u32,
     /// Pages kept.
     pub(super) stored: u32,
     /// Bytes of those pages.
@@ -46,7 +50,7 @@ pub(super) struct Host {
 impl Host {
     /// What a policy may know about it.
     pub(super) fn counts(&self) -> HostCounts {
-        HostCounts { pending: u64::from(self.pending), fetched: u64::from(self.fetched), best: self.queues.best() }
+        HostCounts { pending: u64::from(self.pending), fetched: u64::from(self.pages), best: self.queues.best() }
     }
 }
 
@@ -73,6 +77,8 @@ impl Hosts {
             state: State::Idle,
             pending: 0,
             fetched: 0,
+            pages: 0,
+            extras: 0,
             stored: 0,
             bytes: 0,
             milliseconds: 0,

@@ -22,7 +22,7 @@ const MAGIC: &[u8; 8] = b"pithfr01";
 const HEADER_BYTES: u64 = 16;
 /// The length of a batch and its checksum.
 const BATCH_HEADER_BYTES: usize = 12;
-/// A batch is written when it has grown to this size, or when something in it must be durable.
+/// A batch should be written when it has grown to this size, or when something in it must be durable.
 const BATCH_BYTES: usize = 1 << 18;
 /// No batch is longer: one page's links are at most this long.
 const MAX_BATCH_BYTES: u64 = 1 << 30;
@@ -98,11 +98,19 @@ impl Journal {
         self.written
     }
 
-    /// Adds an event; gives the place of its record.
+    /// Where the journal will end once the batch in memory is written.
+    pub(super) fn end_when_written(&self) -> u64 {
+        if self.batch.len() == BATCH_HEADER_BYTES { self.written } else { self.end() }
+    }
+
+    /// Whether the batch in memory has grown so large that it should be written.
+    pub(super) fn is_full(&self) -> bool {
+        self.batch.len() >= BATCH_BYTES
+    }
+
+    /// Adds an event; gives the place of its record. Nothing is written before [`Journal::write`]: what must be known
+    /// together, such as a page's links, stays together.
     pub(super) fn push(&mut self, event: &Event) -> Result<u64, Error> {
-        if self.batch.len() >= BATCH_BYTES {
-            self.write()?;
-        }
         let offset = self.end();
         encode(event, &mut self.batch);
         Ok(offset)
@@ -110,9 +118,6 @@ impl Journal {
 
     /// Adds the record of a new URL without building an [`Event`].
     pub(super) fn push_new(&mut self, host: u32, url: u32, class: Class, link: &Link) -> Result<u64, Error> {
-        if self.batch.len() >= BATCH_BYTES {
-            self.write()?;
-        }
         let offset = self.end();
         encode_new(host, url, class, link, &mut self.batch);
         Ok(offset)
@@ -138,6 +143,21 @@ impl Journal {
     pub(super) fn sync(&mut self) -> Result<(), Error> {
         self.write()?;
         self.file.sync_data().map_err(at(&self.path, "sync"))
+    }
+
+    /// The number of the URL whose record stands at a place.
+    pub(super) fn number_at(&self, offset: u64) -> Result<u32, Error> {
+        let mut bytes = [0; 9];
+        if offset >= self.written {
+            let start = (offset - self.written) as usize;
+            bytes.copy_from_slice(self.batch.get(start..start + 9).unwrap_or(&[0; 9]));
+        } else {
+            self.file.read_exact_at(&mut bytes, offset).map_err(at(&self.path, "read"))?;
+        }
+        match bytes {
+            [b'U', _, _, _, _, number @ ..] => Ok(u32::from_le_bytes(number)),
+            _ => Err(Error::Damaged { path: self.path.clone(), offset, what: "no URL is recorded here" }),
+        }
     }
 
     /// The URL whose record stands at a place, its number and the class that it was given first.

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use url::Url;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
@@ -23,10 +23,11 @@ use super::queue::Blocks;
 use super::scores::{Score, Scores};
 use super::seen::Seen;
 use super::{
-    Claim, Frontier, Gauges, HostTally, Lease, Link, Next, Offered, Pause, Receipt, Settled, Ticket, Totals, write_host,
+    Claim, Frontier, Gauges, HostTally, Kind, Lease, Link, Next, Offered, Pause, Receipt, Settled, Ticket, Totals,
+    write_host,
 };
 use crate::error::Error;
-use crate::order::{Class, Order, Visit};
+use crate::order::{Class, Draw, Explore, Order, Visit};
 use crate::outcome::Outcome;
 use crate::validators::Validators;
 
@@ -49,12 +50,20 @@ pub struct LocalOptions {
     pub first_rest: Duration,
     /// Memory for the Bloom filter.
     pub bloom_bytes: usize,
+    /// The pages that are chosen by lot.
+    pub explore: Explore,
 }
 
 impl LocalOptions {
-    /// No budget, no rest, and a filter that serves about twenty million URLs well.
+    /// No budget, no rest, nothing by lot, and a filter that serves about twenty million URLs well.
     pub fn new(order: Box<dyn Order>) -> LocalOptions {
-        LocalOptions { order, host_budget: u64::MAX, first_rest: Duration::ZERO, bloom_bytes: 16 << 20 }
+        LocalOptions {
+            order,
+            host_budget: u64::MAX,
+            first_rest: Duration::ZERO,
+            bloom_bytes: 16 << 20,
+            explore: Explore::NOTHING,
+        }
     }
 }
 
@@ -100,7 +109,11 @@ impl Frontier for LocalFrontier {
     }
 
     fn rest(&self, lease: &Lease, pause: Pause) -> Result<(), Error> {
-        self.lock().rest(lease.ticket.host, pause)
+        let mut inner = self.lock();
+        if lease.link.kind == Kind::Page && matches!(pause, Pause::Answered(_)) {
+            inner.hosts.get_mut(lease.ticket.host).pages += 1;
+        }
+        inner.rest(lease.ticket.host, pause)
     }
 
     fn give_back(&self, lease: Lease, pause: Pause) -> Result<(), Error> {
@@ -172,6 +185,7 @@ impl Frontier for LocalFrontier {
 struct Held {
     class: Class,
     attempts: u8,
+    kind: Kind,
 }
 
 struct Inner {
@@ -190,6 +204,12 @@ struct Inner {
     /// Where the validators of kept pages stand in the journal.
     validators: Places,
     scores: Option<Scores>,
+    explore: Explore,
+    /// Pages handed out, for the lot.
+    n_handed_out: u64,
+    /// Pages that had paid their links and were not settled when the process before this one was killed, by host:
+    /// they are asked for first, so that everything is as it was.
+    unfinished: HashMap<u32, Vec<u64>>,
     /// Hosts that may be asked now, by precedence.
     ready: BTreeSet<(u64, u32)>,
     /// Hosts that rest, by the microsecond at which they have rested enough.
@@ -207,6 +227,8 @@ struct Inner {
     /// When the journal was last known to be on the disk.
     synced: Instant,
     host_name: String,
+    /// Links of one page, each once.
+    once: HashSet<u64>,
 }
 
 impl Inner {
@@ -220,7 +242,6 @@ impl Inner {
         let content_bytes = (options.bloom_bytes / 4).max(1);
         let contents = Seen::open(&content_folder, &picture.content_runs, picture.content_bloom, content_bytes)?;
         let blocks = Blocks::open(&folder.join("queues"), picture.blocks)?;
-        let scores = options.order.keeps_scores().then(|| Scores::open(&folder.join("scores"))).transpose()?;
         let mut inner = Inner {
             folder: folder.to_owned(),
             order: options.order,
@@ -233,7 +254,10 @@ impl Inner {
             blocks,
             hosts,
             validators: Places::open(&folder.join("validators"))?,
-            scores,
+            scores: None,
+            explore: options.explore,
+            n_handed_out: 0,
+            unfinished: HashMap::new(),
             ready: BTreeSet::new(),
             resting: BinaryHeap::new(),
             done: picture.done,
@@ -248,6 +272,7 @@ impl Inner {
             started: Instant::now(),
             synced: Instant::now(),
             host_name: String::new(),
+            once: HashSet::new(),
         };
         for (host, class, offset) in picture.leased {
             if inner.hosts.contains(host) {
@@ -257,6 +282,14 @@ impl Inner {
             }
         }
         inner.replay(picture.journal)?;
+        inner.n_handed_out = inner.totals.settled();
+        if inner.order.keeps_scores() {
+            inner.open_scores()?;
+        }
+        let n_hosts = inner.hosts.iter().len() as u32;
+        for number in 0..n_hosts {
+            inner.drop_stale(number)?;
+        }
         inner.wake_hosts(options.first_rest);
         Ok(inner)
     }
@@ -276,6 +309,23 @@ impl Inner {
         Ok(())
     }
 
+    fn open_scores(&mut self) -> Result<(), Error> {
+        let (mut scores, remembered) = Scores::open(&self.folder, self.journal.written())?;
+        self.order.resume(&remembered.state);
+        for url in remembered.visited {
+            match scores.get(url)? {
+                Some(kept) if url < self.n_urls && !is_set(&self.done, url) => {
+                    let (_, _, link) = self.journal.link_at(kept.offset)?;
+                    let number = self.host_number(&link)?;
+                    self.unfinished.entry(number).or_default().push(kept.offset);
+                }
+                _ => scores.settle(url),
+            }
+        }
+        self.scores = Some(scores);
+        Ok(())
+    }
+
     /// Makes one change of the journal again; nothing when it makes no sense.
     fn apply(&mut self, offset: u64, event: Event) -> Result<Option<()>, Error> {
         match event {
@@ -290,6 +340,7 @@ impl Inner {
                 self.seen.insert(xxh3_64_with_seed(link.url.as_str().as_bytes(), self.journal.key()), url)?;
                 let host = self.hosts.get_mut(host);
                 host.pending += 1;
+                host.extras += u32::from(link.kind != Kind::Page);
                 host.queues.push(class, offset, &mut self.blocks)?;
             }
             Event::Raised { host, offset, class } => {
@@ -305,6 +356,10 @@ impl Inner {
                 self.count(host, url, receipt)?;
                 let host = self.hosts.get_mut(host);
                 host.fetched += 1;
+                host.pages += u32::from(receipt.outcome.is_of_a_page());
+                if receipt.outcome.is_of_an_extra() {
+                    host.extras = host.extras.saturating_sub(1);
+                }
                 host.pending = host.pending.saturating_sub(1);
             }
             // The URL still stands in its queue: taking it out was never written down.
@@ -313,7 +368,9 @@ impl Inner {
                     return Ok(None);
                 }
                 self.attempts.insert(url, attempts);
-                self.hosts.get_mut(host).fetched += 1;
+                let host = self.hosts.get_mut(host);
+                host.fetched += 1;
+                host.pages += 1;
             }
             Event::Validators { url, validators } => {
                 self.validators.set(url, if validators.is_some() { offset } else { 0 })?;
@@ -346,28 +403,62 @@ impl Inner {
     }
 
     fn offer(&mut self, page: Option<Visit<'_>>, links: &[Link]) -> Result<Offered, Error> {
-        if let Some(page) = page {
-            self.visit(&page)?;
+        let key = self.journal.key();
+        let fingerprint = |url: &Url| xxh3_64_with_seed(url.as_str().as_bytes(), key);
+        let fingerprints: Vec<u64> = links.iter().map(|link| fingerprint(&link.url)).collect();
+        let is_page = page.is_some();
+        let mut pays = true;
+        match page {
+            None => self.order.unlinked(),
+            Some(page) => {
+                // However often a page links to another, and to itself, it counts once, or not at all.
+                let own = fingerprint(&page.link.url);
+                self.once.clear();
+                self.once.extend(&fingerprints);
+                self.once.remove(&own);
+                let page = Visit { n_links: self.once.len(), ..page };
+                let is_redirect = links.first().is_some_and(|link| link.hops > page.link.hops);
+                pays = self.visit(own, &page, is_redirect)?;
+            }
         }
         let mut offered = Offered::default();
-        for link in links {
-            let fingerprint = xxh3_64_with_seed(link.url.as_str().as_bytes(), self.journal.key());
+        for (link, fingerprint) in links.iter().zip(fingerprints) {
+            if is_page && !self.once.remove(&fingerprint) {
+                offered.known += 1;
+                continue;
+            }
             match self.seen.get(fingerprint)? {
                 Some(url) => {
                     offered.known += 1;
-                    self.offer_again(url, link)?;
+                    if pays {
+                        self.offer_again(url, link)?;
+                    }
                 }
                 None => {
                     offered.new += 1;
                     self.take_in(fingerprint, link)?;
                 }
             }
+            if !is_page && self.journal.is_full() {
+                self.write()?;
+            }
         }
         let is_due = self.seen.wants_checkpoint() || self.contents.wants_checkpoint();
         if is_due || self.journal.end() - self.checkpointed > CHECKPOINT_BYTES {
             self.checkpoint()?;
+        } else if self.journal.is_full() {
+            self.write()?;
         }
         Ok(offered)
+    }
+
+    /// Writes everything that happened so far; a killed process loses nothing of it.
+    fn write(&mut self) -> Result<(), Error> {
+        let Some(scores) = &mut self.scores else { return self.journal.write() };
+        let (end, state) = (self.journal.end_when_written(), self.order.state());
+        scores.log(end, &state)?;
+        self.journal.write()?;
+        scores.journal_is_written(end, &state)
     }
 
     fn host_number(&mut self, link: &Link) -> Result<u32, Error> {
@@ -385,20 +476,25 @@ impl Inner {
         let url = self.n_urls;
         self.n_urls += 1;
         let mut score = 0.0;
-        let class = self.order.place(link, &self.hosts.get(number).counts(), &mut score);
+        let class = match link.kind {
+            Kind::Page => self.order.place(link, &self.hosts.get(number).counts(), &mut score),
+            Kind::Sitemap | Kind::Probe => Class::FIRST,
+        };
         let offset = self.journal.push_new(number, url, class, link)?;
-        if let Some(scores) = &self.scores {
+        if let Some(scores) = &mut self.scores {
             scores.set(url, Score { score, class, offset })?;
         }
         self.seen.insert(fingerprint, url)?;
-        self.hosts.get_mut(number).queues.push(class, offset, &mut self.blocks)?;
+        let host = self.hosts.get_mut(number);
+        host.extras += u32::from(link.kind != Kind::Page);
+        host.queues.push(class, offset, &mut self.blocks)?;
         self.one_more(number);
         Ok(())
     }
 
     /// A known URL was found again: the policy may move it ahead while it waits.
     fn offer_again(&mut self, url: u32, link: &Link) -> Result<(), Error> {
-        let Some(scores) = &self.scores else { return Ok(()) };
+        let Some(scores) = &mut self.scores else { return Ok(()) };
         let Some(mut kept) = scores.get(url)? else { return Ok(()) };
         let number = self.host_number(link)?;
         let host = self.hosts.get_mut(number);
@@ -409,7 +505,7 @@ impl Inner {
             host.queues.push(class, kept.offset, &mut self.blocks)?;
             self.journal.push(&Event::Raised { host: number, offset: kept.offset, class })?;
         }
-        if let Some(scores) = &self.scores {
+        if let Some(scores) = &mut self.scores {
             scores.set(url, kept)?;
         }
         if moves {
@@ -418,21 +514,28 @@ impl Inner {
         Ok(())
     }
 
-    fn visit(&mut self, page: &Visit<'_>) -> Result<(), Error> {
-        let fingerprint = xxh3_64_with_seed(page.link.url.as_str().as_bytes(), self.journal.key());
+    /// Tells the policy of a page, unless it was told before the last kill; whether the page pays its links.
+    fn visit(&mut self, fingerprint: u64, page: &Visit<'_>, is_redirect: bool) -> Result<bool, Error> {
         let number = self.host_number(page.link)?;
         let counts = self.hosts.get(number).counts();
         let url = self.seen.get(fingerprint)?;
-        let kept = match (&self.scores, url) {
-            (Some(scores), Some(url)) => scores.get(url)?,
-            _ => None,
-        };
-        let mut score = kept.map_or(0.0, |kept| kept.score);
-        self.order.visit(page, &counts, &mut score);
-        if let (Some(scores), Some(url), Some(kept)) = (&self.scores, url, kept) {
+        let mut kept = None;
+        if let (Some(scores), Some(url)) = (&mut self.scores, url) {
+            if !scores.is_first_visit(url) {
+                self.order.unlinked();
+                return Ok(false);
+            }
+            kept = scores.get(url)?.map(|kept| (url, kept));
+        }
+        let mut score = kept.map_or(0.0, |(_, kept)| kept.score);
+        match is_redirect {
+            true => self.order.redirect(page.link, &counts, &mut score),
+            false => self.order.visit(page, &counts, &mut score),
+        }
+        if let (Some(scores), Some((url, kept))) = (&mut self.scores, kept) {
             scores.set(url, Score { score, ..kept })?;
         }
-        Ok(())
+        Ok(true)
     }
 
     /// A URL more waits at a host.
@@ -460,17 +563,28 @@ impl Inner {
             self.pending -= u64::from(host.pending);
             return;
         }
-        let precedence = self.order.precedence(&host.counts());
-        host.state = State::Ready(precedence);
+        let precedence = self.precedence(number);
+        self.hosts.get_mut(number).state = State::Ready(precedence);
         self.ready.insert((precedence, number));
     }
 
+    /// Sitemaps, probes and what a kill left unfinished come before everything that the policy places.
+    fn precedence(&self, number: u32) -> u64 {
+        match self.has_something_first(number) {
+            true => 0,
+            false => self.order.precedence(&self.hosts.get(number).counts()).saturating_add(1),
+        }
+    }
+
+    fn has_something_first(&self, number: u32) -> bool {
+        self.hosts.get(number).extras > 0 || self.unfinished.contains_key(&number)
+    }
+
     fn renew_precedence(&mut self, number: u32) {
-        let host = self.hosts.get_mut(number);
-        let State::Ready(old) = host.state else { return };
-        let new = self.order.precedence(&host.counts());
+        let State::Ready(old) = self.hosts.get(number).state else { return };
+        let new = self.precedence(number);
         if new != old {
-            host.state = State::Ready(new);
+            self.hosts.get_mut(number).state = State::Ready(new);
             self.ready.remove(&(old, number));
             self.ready.insert((new, number));
         }
@@ -497,6 +611,12 @@ impl Inner {
             self.resting.pop();
             self.make_ready(number);
         }
+        if let Some(mut draw) = self.explore.draw(self.n_handed_out)
+            && let Some(number) = self.any_ready(&mut draw)
+            && let Some(lease) = self.lease_any(number, &mut draw)?
+        {
+            return Ok(Next::Fetch(lease));
+        }
         while let Some((_, number)) = self.ready.pop_first() {
             if let Some(lease) = self.lease_from(number)? {
                 return Ok(Next::Fetch(lease));
@@ -513,21 +633,53 @@ impl Inner {
         Ok(Next::Empty)
     }
 
+    /// A ready host by lot, unless it has something to do before that. Where few are ready none may be found.
+    fn any_ready(&self, draw: &mut Draw) -> Option<u32> {
+        (0..16).map(|_| draw.below(self.hosts.iter().len().max(1)) as u32).find(|&number| {
+            self.hosts.contains(number)
+                && matches!(self.hosts.get(number).state, State::Ready(_))
+                && !self.has_something_first(number)
+        })
+    }
+
+    /// The first page of a class by lot.
+    fn lease_any(&mut self, number: u32, draw: &mut Draw) -> Result<Option<Lease>, Error> {
+        let index = draw.below(self.hosts.get(number).queues.n_classes().max(1));
+        let class = self.hosts.get(number).queues.0.get(index).map(|queue| queue.class);
+        while self.hosts.get(number).queues.0.get(index).map(|queue| queue.class) == class
+            && let Some((class, offset)) = self.hosts.get_mut(number).queues.pop_at(index, &self.blocks)?
+        {
+            if !self.is_stale(offset)? {
+                if let State::Ready(precedence) = self.hosts.get(number).state {
+                    self.ready.remove(&(precedence, number));
+                }
+                return self.hand_out(number, class, offset).map(Some);
+            }
+        }
+        Ok(None)
+    }
+
     fn lease_from(&mut self, number: u32) -> Result<Option<Lease>, Error> {
-        let host = self.hosts.get_mut(number);
+        if let Some(offset) = self.next_unfinished(number)
+            && !self.is_stale(offset)?
+        {
+            let url = self.journal.number_at(offset)?;
+            let kept = self.scores.as_mut().map(|scores| scores.get(url)).transpose()?.flatten();
+            return self.hand_out(number, kept.map_or(Class::FIRST, |kept| kept.class), offset).map(Some);
+        }
         let mut n_reviews = 0;
-        while let Some((class, offset)) = host.queues.pop(&self.blocks)? {
-            let (url, _, link) = self.journal.link_at(offset)?;
-            // A URL that was moved ahead stands in two queues; the second time it is met it is leased or done.
-            if is_set(&self.done, url) || self.leased_urls.contains_key(&url) {
+        while let Some((class, offset)) = self.hosts.get_mut(number).queues.pop(&self.blocks)? {
+            if self.is_stale(offset)? {
                 continue;
             }
-            if n_reviews < MAX_REVIEWS {
+            if n_reviews < MAX_REVIEWS && self.order.reviews() {
                 n_reviews += 1;
-                let now = self.order.review(&link, &host.counts());
+                let (url, _, link) = self.journal.link_at(offset)?;
+                let host = self.hosts.get_mut(number);
+                let now = if link.kind == Kind::Page { self.order.review(&link, &host.counts()) } else { class };
                 if now > class {
                     host.queues.push(now, offset, &mut self.blocks)?;
-                    if let Some(scores) = &self.scores
+                    if let Some(scores) = &mut self.scores
                         && let Some(kept) = scores.get(url)?
                     {
                         scores.set(url, Score { class: now, ..kept })?;
@@ -535,24 +687,63 @@ impl Inner {
                     continue;
                 }
             }
-            host.state = State::Busy;
-            host.pending -= 1;
-            self.pending -= 1;
-            let attempts = self.attempts.get(&url).copied().unwrap_or(0);
-            let ticket = Ticket { host: number, url, offset };
-            self.leased.insert(ticket, Held { class, attempts });
-            self.leased_urls.insert(url, ());
-            let validators = match self.validators.get(url)? {
-                Some(place) => self.journal.validators_at(place, url)?.map(Box::new),
-                None => None,
-            };
-            return Ok(Some(Lease { link, attempts, validators, ticket }));
+            return self.hand_out(number, class, offset).map(Some);
         }
         // Nothing but URLs that are leased or done.
+        let host = self.hosts.get_mut(number);
         self.pending -= u64::from(host.pending);
         host.pending = 0;
+        host.extras = 0;
         host.state = State::Idle;
         Ok(None)
+    }
+
+    fn next_unfinished(&mut self, number: u32) -> Option<u64> {
+        let offset = self.unfinished.get_mut(&number)?.pop();
+        if self.unfinished.get(&number).is_some_and(Vec::is_empty) {
+            self.unfinished.remove(&number);
+        }
+        offset
+    }
+
+    fn hand_out(&mut self, number: u32, class: Class, offset: u64) -> Result<Lease, Error> {
+        let (url, _, link) = self.journal.link_at(offset)?;
+        let host = self.hosts.get_mut(number);
+        host.state = State::Busy;
+        host.pending -= 1;
+        self.pending -= 1;
+        match link.kind {
+            Kind::Page => self.n_handed_out += 1,
+            Kind::Sitemap | Kind::Probe => host.extras = host.extras.saturating_sub(1),
+        }
+        let attempts = self.attempts.get(&url).copied().unwrap_or(0);
+        let ticket = Ticket { host: number, url, offset };
+        self.leased.insert(ticket, Held { class, attempts, kind: link.kind });
+        self.leased_urls.insert(url, ());
+        self.drop_stale(number)?;
+        let validators = match self.validators.get(url)? {
+            Some(place) => self.journal.validators_at(place, url)?.map(Box::new),
+            None => None,
+        };
+        Ok(Lease { link, attempts, validators, ticket })
+    }
+
+    /// Whether a queue's entry leads nowhere any more: a URL that was moved ahead stands in two queues, and the second
+    /// time it is met it is leased or done.
+    fn is_stale(&self, offset: u64) -> Result<bool, Error> {
+        let url = self.journal.number_at(offset)?;
+        Ok(is_set(&self.done, url) || self.leased_urls.contains_key(&url))
+    }
+
+    /// Takes stale entries from the front, so that the best class of a host is that of a URL to be had.
+    fn drop_stale(&mut self, number: u32) -> Result<(), Error> {
+        while let Some((class, offset)) = self.hosts.get_mut(number).queues.pop(&self.blocks)? {
+            if !self.is_stale(offset)? {
+                self.hosts.get_mut(number).queues.push_front(class, offset, &mut self.blocks)?;
+                break;
+            }
+        }
+        Ok(())
     }
 
     fn rest(&mut self, number: u32, pause: Pause) -> Result<(), Error> {
@@ -581,6 +772,13 @@ impl Inner {
         host.queues.push_front(held.class, ticket.offset, &mut self.blocks)?;
         host.pending += 1;
         self.pending += 1;
+        match held.kind {
+            Kind::Page => self.n_handed_out -= 1,
+            Kind::Sitemap | Kind::Probe => host.extras += 1,
+        }
+        if self.scores.as_ref().is_some_and(|scores| scores.has_paid(ticket.url)) {
+            self.unfinished.entry(ticket.host).or_default().push(ticket.offset);
+        }
         self.rest(ticket.host, pause)
     }
 
@@ -624,6 +822,9 @@ impl Inner {
                 Settled::Done(receipt) => {
                     self.journal.push(&Event::Done { host: ticket.host, url: ticket.url, receipt })?;
                     self.count(ticket.host, ticket.url, receipt)?;
+                    if let Some(scores) = &mut self.scores {
+                        scores.settle(ticket.url);
+                    }
                     if matches!(receipt.outcome, Outcome::Stored | Outcome::Duplicate) {
                         self.remember(ticket.url, lease.validators.map(|known| *known))?;
                     }
@@ -633,7 +834,9 @@ impl Inner {
                     let Ticket { host, url, offset } = ticket;
                     self.journal.push(&Event::Again { host, url, offset, attempts, class: held.class })?;
                     self.attempts.insert(url, attempts);
-                    self.hosts.get_mut(host).queues.push(held.class, offset, &mut self.blocks)?;
+                    let its_host = self.hosts.get_mut(host);
+                    its_host.queues.push(held.class, offset, &mut self.blocks)?;
+                    its_host.extras += u32::from(held.kind != Kind::Page);
                     self.one_more(host);
                 }
             }
@@ -644,7 +847,7 @@ impl Inner {
         }
         // Written, it survives the process; the disk is only waited for once a second. What a power cut takes away
         // then is the settling of the last second: the sink goes back to its mark and those pages are fetched again.
-        self.journal.write()?;
+        self.write()?;
         if self.synced.elapsed() >= SYNC_AFTER {
             self.journal.sync()?;
             self.synced = Instant::now();
@@ -680,7 +883,11 @@ impl Inner {
     }
 
     fn checkpoint(&mut self) -> Result<(), Error> {
+        self.write()?;
         self.journal.sync()?;
+        if let Some(scores) = &mut self.scores {
+            scores.empty_log(self.journal.written(), &self.order.state())?;
+        }
         let (runs, bloom) = self.seen.save()?;
         let (content_runs, content_bloom) = self.contents.save()?;
         let picture = Picture {

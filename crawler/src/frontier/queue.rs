@@ -218,13 +218,23 @@ impl Queues {
 
     /// Takes the first entry of the best class.
     pub(super) fn pop(&mut self, blocks: &Blocks) -> Result<Option<(Class, u64)>, Error> {
-        let Some(first) = self.0.first_mut() else { return Ok(None) };
-        let class = first.class;
-        let entry = first.pop(blocks)?;
-        if first.is_empty() {
-            self.0.remove(0);
+        self.pop_at(0, blocks)
+    }
+
+    /// Takes the first entry of one of the classes that have any.
+    pub(super) fn pop_at(&mut self, index: usize, blocks: &Blocks) -> Result<Option<(Class, u64)>, Error> {
+        let Some(queue) = self.0.get_mut(index) else { return Ok(None) };
+        let class = queue.class;
+        let entry = queue.pop(blocks)?;
+        if queue.is_empty() {
+            self.0.remove(index);
         }
         Ok(entry.map(|entry| (class, entry)))
+    }
+
+    /// How many classes have entries.
+    pub(super) fn n_classes(&self) -> usize {
+        self.0.len()
     }
 
     /// The class of the entry that comes next.

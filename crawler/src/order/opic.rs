@@ -24,6 +24,14 @@ pub struct Opic {
     /// The cash of all pages when they were fetched, and how many they were: for the mean.
     fetched_cash: f64,
     n_fetched: f64,
+    /// Links of all pages that were fetched.
+    n_links: f64,
+}
+
+impl Opic {
+    fn income(&self) -> f64 {
+        INCOME * self.fetched_cash / self.n_fetched.max(1.0)
+    }
 }
 
 impl Order for Opic {
@@ -48,9 +56,18 @@ impl Order for Opic {
     fn visit(&mut self, page: &Visit<'_>, _host: &HostCounts, score: &mut f32) {
         self.fetched_cash += f64::from(*score);
         self.n_fetched += 1.0;
-        let income = INCOME * self.fetched_cash / self.n_fetched;
-        self.share = (f64::from(*score) + income) as f32 / page.n_links.max(1) as f32;
+        self.n_links += page.n_links as f64;
+        self.share = (f64::from(*score) + self.income()) as f32 / page.n_links.max(1) as f32;
         *score = 0.0;
+    }
+
+    fn redirect(&mut self, _link: &Link, _host: &HostCounts, score: &mut f32) {
+        self.share = std::mem::take(score);
+    }
+
+    /// A listed page counts as if an ordinary page that nobody links to had linked to it.
+    fn unlinked(&mut self) {
+        self.share = (self.income() / (self.n_links / self.n_fetched.max(1.0)).max(1.0)) as f32;
     }
 
     fn precedence(&self, host: &HostCounts) -> u64 {
@@ -58,6 +75,17 @@ impl Order for Opic {
         let damping = 0.5 * CLASSES_PER_HALVING * (1.0 + host.fetched as f32).log2();
         let place = (f32::from(host.best.0) + damping) * 64.0;
         (place as u64) << 32 | (u64::from(u32::MAX) - host.pending.min(u64::from(u32::MAX)))
+    }
+
+    fn state(&self) -> Vec<u8> {
+        [self.fetched_cash, self.n_fetched, self.n_links].iter().flat_map(|number| number.to_le_bytes()).collect()
+    }
+
+    fn resume(&mut self, state: &[u8]) {
+        let mut numbers = state.chunks_exact(8).map(|bytes| f64::from_le_bytes(bytes.try_into().expect("eight bytes")));
+        if let (Some(cash), Some(fetched), Some(links)) = (numbers.next(), numbers.next(), numbers.next()) {
+            (self.fetched_cash, self.n_fetched, self.n_links) = (cash, fetched, links);
+        }
     }
 }
 
@@ -85,6 +113,33 @@ mod tests {
         assert_eq!((of_seed, of_page), (0.0, 0.5 * 1.3));
         assert!(again < first, "more cash, earlier class");
         assert_eq!(class_of(0.0), Class::LAST);
+    }
+
+    #[test]
+    fn a_redirect_passes_all_of_its_cash_on() {
+        let mut opic = Opic::default();
+        let link = Link::page("http://x.org/old".parse().unwrap(), 1);
+        let target = Link { hops: 1, ..Link::page("http://x.org/new".parse().unwrap(), 1) };
+        let (mut of_link, mut of_target) = (0.25, 0.0);
+        opic.redirect(&link, &HOST, &mut of_link);
+        opic.place(&target, &HOST, &mut of_target);
+        assert_eq!((of_link, of_target), (0.0, 0.25));
+    }
+
+    #[test]
+    fn a_listed_page_gets_a_little_and_a_restart_changes_nothing() {
+        let mut opic = Opic::default();
+        let seed = Link::seed("http://x.org/".parse().unwrap());
+        let listed = Link::page("http://x.org/b".parse().unwrap(), 1);
+        opic.visit(&Visit { link: &seed, n_links: 3, body: b"" }, &HOST, &mut 1.0);
+        let mut again = Opic::default();
+        again.resume(&opic.state());
+        for policy in [&mut opic, &mut again] {
+            let mut score = 0.0;
+            policy.unlinked();
+            policy.place(&listed, &HOST, &mut score);
+            assert!((score - 0.1).abs() < 1e-6, "{score}");
+        }
     }
 
     #[test]

@@ -90,6 +90,10 @@ impl Order for PageRank {
         self.share = DAMPING * self.ranks[self.page as usize] / page.n_links.max(1) as f32;
     }
 
+    fn reviews(&self) -> bool {
+        true
+    }
+
     /// A link that was overtaken since it was placed goes back to where it belongs now.
     fn review(&mut self, link: &Link, _host: &HostCounts) -> Class {
         let number = self.number(link);

@@ -124,6 +124,10 @@ impl Order for Topic {
         harvest.terms = self.terms.top().map(|(term, count)| (term.to_owned(), count)).collect();
     }
 
+    fn reviews(&self) -> bool {
+        true
+    }
+
     /// What was learnt since the link was placed may send it back.
     fn review(&mut self, link: &Link, _host: &HostCounts) -> Class {
         if link.depth == 0 { Class::FIRST } else { self.class_of(link) }

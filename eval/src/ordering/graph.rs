@@ -33,9 +33,7 @@ impl Graph {
         let path = for_each_line(folder, "edges.tsv", |line| {
             let mut numbers = line.split_ascii_whitespace().map(str::parse::<u32>);
             let (Some(Ok(from)), Some(Ok(to))) = (numbers.next(), numbers.next()) else { return false };
-            if from != to {
-                edges.push((from, to));
-            }
+            edges.push((from, to));
             true
         })?
         .ok_or_else(|| Error::Data { path: folder.join("edges.tsv"), problem: "no such file, nor with .zst".into() })?;
@@ -72,7 +70,7 @@ impl Graph {
         Ok(graph)
     }
 
-    /// A graph of these pages and links.
+    /// A graph of these pages and links; what a page links to twice, and itself, counts once and not at all.
     ///
     /// # Panics
     ///
@@ -87,6 +85,7 @@ impl Graph {
                 *numbers.entry(host_of(&link.url)).or_insert(next)
             })
             .collect();
+        edges.retain(|(from, to)| from != to);
         edges.sort_unstable();
         edges.dedup();
         let mut starts = vec![0u32; links.len() + 1];

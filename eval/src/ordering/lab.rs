@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use pith_crawler::{ORDER_NAMES, Order, Topic, TopicModel, Visit, order_named};
+use pith_crawler::{DEFAULT_EXPLORE, Explore, ORDER_NAMES, Order, Topic, TopicModel, Visit, order_named};
 use serde::Serialize;
 
 use super::graph::Graph;
@@ -20,12 +20,15 @@ pub struct Setting {
     pub policies: Vec<String>,
     /// Pages fetched at once when hosts are paced.
     pub slots: usize,
+    /// Pages chosen by lot, as in a crawl.
+    pub explore: Explore,
 }
 
 impl Default for Setting {
     fn default() -> Setting {
         let policies = ORDER_NAMES.iter().map(|name| (*name).to_owned()).collect();
-        Setting { n_seeds: None, n_runs: 5, policies, slots: 30 }
+        let explore = Explore { share: DEFAULT_EXPLORE, seed: 0 };
+        Setting { n_seeds: None, n_runs: 5, policies, slots: 30, explore }
     }
 }
 
@@ -101,9 +104,9 @@ pub fn compare(graph: &Graph, setting: &Setting) -> Comparison {
         add("greedy", &greedy(graph, seeds, &worth));
         for name in &names {
             let Some(mut policy) = order_named(name) else { continue };
-            add(name, &simulate(graph, seeds, &mut *policy, Pace::Free).order);
+            add(name, &simulate(graph, seeds, &mut *policy, setting.explore, Pace::Free).order);
             let mut policy = order_named(name).expect("known a line ago");
-            let crawl = simulate(graph, seeds, &mut *policy, Pace::Polite { slots: setting.slots });
+            let crawl = simulate(graph, seeds, &mut *policy, setting.explore, Pace::Polite { slots: setting.slots });
             let entry = paced.entry((*name).to_owned()).or_default();
             entry.0.push(Curve::of(&crawl.order, &worth, n));
             entry.1 += crawl.n_rounds as f64 / n.div_ceil(setting.slots).max(1) as f64 / runs.len() as f64;
@@ -187,7 +190,7 @@ fn focus_with(graph: &Graph, labels: &[String], setting: &Setting, model: &str) 
             let n = reached.iter().filter(|reached| **reached).count();
             let n_topic = (0..n_pages(graph)).filter(|page| reached[*page] && on_topic[*page]).count();
             let mut policy = policy_for(model, graph, &on_topic);
-            let order = simulate(graph, &seeds, &mut *policy, Pace::Free).order;
+            let order = simulate(graph, &seeds, &mut *policy, setting.explore, Pace::Free).order;
             let found = order[..n / 4].iter().filter(|page| on_topic[**page as usize]).count();
             recall += found as f64 / n_topic.max(1) as f64 / setting.n_runs as f64;
             harvest += found as f64 / (n / 4).max(1) as f64 / (setting.n_runs * labels.len()) as f64;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use pith_crawler::{Class, HostCounts, Link, Order, Visit};
+use pith_crawler::{Class, Draw, Explore, HostCounts, Link, Order, Visit};
 
 use super::graph::Graph;
 
@@ -31,8 +31,8 @@ pub struct Crawl {
 const MAX_REVIEWS: usize = 64;
 
 /// Crawls everything that can be reached from the seeds, in the order of a policy.
-pub fn simulate(graph: &Graph, seeds: &[u32], policy: &mut dyn Order, pace: Pace) -> Crawl {
-    let mut frontier = Frontier::new(graph, policy);
+pub fn simulate(graph: &Graph, seeds: &[u32], policy: &mut dyn Order, explore: Explore, pace: Pace) -> Crawl {
+    let mut frontier = Frontier::new(graph, policy, explore);
     frontier.offer(None, seeds);
     let mut crawl = Crawl::default();
     let slots = match pace {
@@ -86,10 +86,12 @@ struct Frontier<'g, 'p> {
     /// Hosts are numbered as they are found, as in a crawl: it decides between equals.
     numbers: Vec<Option<u32>>,
     ready: BTreeSet<(u64, u32)>,
+    explore: Explore,
+    n_handed_out: u64,
 }
 
 impl<'g, 'p> Frontier<'g, 'p> {
-    fn new(graph: &'g Graph, policy: &'p mut dyn Order) -> Self {
+    fn new(graph: &'g Graph, policy: &'p mut dyn Order, explore: Explore) -> Self {
         let n_pages = graph.n_pages();
         Frontier {
             graph,
@@ -101,6 +103,8 @@ impl<'g, 'p> Frontier<'g, 'p> {
             hosts: Vec::new(),
             numbers: vec![None; graph.n_hosts()],
             ready: BTreeSet::new(),
+            explore,
+            n_handed_out: 0,
         }
     }
 
@@ -116,6 +120,8 @@ impl<'g, 'p> Frontier<'g, 'p> {
             }
             let visit = Visit { link: &self.links[page as usize], n_links: targets.len(), body: body.as_bytes() };
             self.policy.visit(&visit, &counts, &mut self.scores[page as usize]);
+        } else {
+            self.policy.unlinked();
         }
         let depth = from.map_or(0, |page| self.links[page as usize].depth + 1);
         for &target in targets {
@@ -176,35 +182,81 @@ impl<'g, 'p> Frontier<'g, 'p> {
     }
 
     fn lease(&mut self) -> Option<(u32, u32)> {
+        if let Some(mut draw) = self.explore.draw(self.n_handed_out)
+            && let Some(page) = self.lease_any(&mut draw)
+        {
+            return Some(page);
+        }
         while let Some((_, number)) = self.ready.pop_first() {
-            let mut n_reviews = 0;
-            while let Some(mut first) = self.hosts[number as usize].queues.first_entry() {
-                let class = *first.key();
-                let page = first.get_mut().pop_front();
-                if first.get().is_empty() {
-                    first.remove();
-                }
-                let Some(page) = page.filter(|page| !self.done[*page as usize]) else { continue };
-                if n_reviews < MAX_REVIEWS {
-                    n_reviews += 1;
-                    let index = page as usize;
-                    let counts = self.hosts[number as usize].counts();
-                    let now = self.policy.review(&self.links[index], &counts);
-                    if now > class {
-                        self.queue(number, page, now);
-                        continue;
-                    }
-                }
-                self.done[page as usize] = true;
-                let host = &mut self.hosts[number as usize];
-                host.state = State::Busy;
-                host.pending -= 1;
-                return Some((number, page));
+            if let Some(page) = self.lease_from(number) {
+                return Some(self.hand_out(number, page));
             }
             self.hosts[number as usize].state = State::Idle;
             self.hosts[number as usize].pending = 0;
         }
         None
+    }
+
+    /// The first page of a class by lot, at a host by lot.
+    fn lease_any(&mut self, draw: &mut Draw) -> Option<(u32, u32)> {
+        let is_ready =
+            |number: &usize| self.hosts.get(*number).is_some_and(|host| matches!(host.state, State::Ready(_)));
+        let number = (0..16).map(|_| draw.below(self.hosts.len().max(1))).find(is_ready)?;
+        let queues = &mut self.hosts[number].queues;
+        let class = *queues.keys().nth(draw.below(queues.len().max(1)))?;
+        while let Some(queue) = queues.get_mut(&class) {
+            let page = queue.pop_front();
+            if queue.is_empty() {
+                queues.remove(&class);
+            }
+            if let Some(page) = page.filter(|page| !self.done[*page as usize]) {
+                if let State::Ready(precedence) = self.hosts[number].state {
+                    self.ready.remove(&(precedence, number as u32));
+                }
+                return Some(self.hand_out(number as u32, page));
+            }
+        }
+        None
+    }
+
+    /// The host's best page, after the policy has looked at it again.
+    fn lease_from(&mut self, number: u32) -> Option<u32> {
+        let mut n_reviews = 0;
+        while let Some((class, page)) = pop(&mut self.hosts[number as usize].queues) {
+            if self.done[page as usize] {
+                continue;
+            }
+            if n_reviews < MAX_REVIEWS && self.policy.reviews() {
+                n_reviews += 1;
+                let counts = self.hosts[number as usize].counts();
+                let now = self.policy.review(&self.links[page as usize], &counts);
+                if now > class {
+                    self.queue(number, page, now);
+                    continue;
+                }
+            }
+            return Some(page);
+        }
+        None
+    }
+
+    fn hand_out(&mut self, number: u32, page: u32) -> (u32, u32) {
+        self.n_handed_out += 1;
+        self.done[page as usize] = true;
+        let host = &mut self.hosts[number as usize];
+        host.state = State::Busy;
+        host.pending -= 1;
+        // The best class of a host is that of a page to be had.
+        while let Some(mut first) = host.queues.first_entry() {
+            match first.get().front() {
+                Some(page) if !self.done[*page as usize] => break,
+                _ => drop(first.get_mut().pop_front()),
+            }
+            if first.get().is_empty() {
+                first.remove();
+            }
+        }
+        (number, page)
     }
 
     fn settle(&mut self, number: u32) {
@@ -213,6 +265,16 @@ impl<'g, 'p> Frontier<'g, 'p> {
         host.state = State::Idle;
         self.renew(number);
     }
+}
+
+fn pop(queues: &mut BTreeMap<Class, VecDeque<u32>>) -> Option<(Class, u32)> {
+    let mut first = queues.first_entry()?;
+    let class = *first.key();
+    let page = first.get_mut().pop_front();
+    if first.get().is_empty() {
+        first.remove();
+    }
+    page.map(|page| (class, page))
 }
 
 #[cfg(test)]
@@ -233,10 +295,12 @@ mod tests {
         let graph = graph();
         for name in ORDER_NAMES {
             for pace in [Pace::Free, Pace::Polite { slots: 4 }] {
-                let crawl = simulate(&graph, &[0], &mut *order_named(name).unwrap(), pace);
-                let mut pages = crawl.order.clone();
-                pages.sort_unstable();
-                assert_eq!(pages, (0..60).collect::<Vec<_>>(), "{name}");
+                for explore in [Explore::NOTHING, Explore { share: 0.5, seed: 1 }] {
+                    let crawl = simulate(&graph, &[0], &mut *order_named(name).unwrap(), explore, pace);
+                    let mut pages = crawl.order.clone();
+                    pages.sort_unstable();
+                    assert_eq!(pages, (0..60).collect::<Vec<_>>(), "{name}");
+                }
             }
         }
     }
@@ -244,7 +308,8 @@ mod tests {
     #[test]
     fn a_polite_round_never_has_two_pages_of_a_host() {
         let graph = graph();
-        let crawl = simulate(&graph, &[0], &mut *order_named("opic").unwrap(), Pace::Polite { slots: 60 });
+        let crawl =
+            simulate(&graph, &[0], &mut *order_named("opic").unwrap(), Explore::NOTHING, Pace::Polite { slots: 60 });
         assert!(crawl.n_rounds >= 60 / 7, "seven hosts, one page of each in a round");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use pith_crawler::{ORDER_NAMES, order_named};
+use pith_crawler::{DEFAULT_EXPLORE, Explore, ORDER_NAMES, order_named};
 use pith_eval::ordering::{Comparison, Focused, Graph, Row, Setting, compare, focus, plot};
 
 use crate::exit::{Exit, Failure};
@@ -28,6 +28,9 @@ pub struct Args {
     /// Pages fetched at once in the polite runs, never two of one host
     #[arg(long, value_name = "N", default_value_t = 30)]
     slots: usize,
+    /// The share of pages chosen by lot, as in a crawl
+    #[arg(long, value_name = "SHARE", default_value_t = DEFAULT_EXPLORE)]
+    explore: f64,
     /// Focused crawls for these labels instead: recall after a quarter of the pages
     #[arg(long, value_name = "LABEL", value_delimiter = ',')]
     topic: Vec<String>,
@@ -50,7 +53,13 @@ pub fn run(args: Args) -> Result<Exit, Failure> {
         return Err(Failure::usage("--runs, --seeds and --slots must be more than zero"));
     }
     let graph = Graph::read(&args.graph)?;
-    let setting = Setting { n_seeds: args.seeds, n_runs: args.runs, policies: args.policies, slots: args.slots };
+    let setting = Setting {
+        n_seeds: args.seeds,
+        n_runs: args.runs,
+        policies: args.policies,
+        slots: args.slots,
+        explore: Explore { share: args.explore, seed: 0 },
+    };
     if !args.topic.is_empty() {
         if !graph.has_labels() {
             return Err(Failure::new(format!("{}: no labels.txt, so there is no topic", args.graph.display())));
