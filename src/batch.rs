@@ -24,8 +24,8 @@ use pith_corpus::{Error, Watch};
 use serde_json::Value;
 
 pub use document::{Scope, Settings, extract_page, line};
-pub use input::find;
 use input::{Item, Pages};
+pub use input::{find, is_html};
 use workers::{Task, Workers};
 
 use crate::progress::Progress;

@@ -18,5 +18,7 @@ mod layers;
 mod order;
 #[path = "main/program.rs"]
 mod program;
+#[path = "main/readme.rs"]
+mod readme;
 #[path = "main/resume.rs"]
 mod resume;

@@ -12,7 +12,7 @@ use std::process::Command;
 use jiff::Timestamp;
 use pith_corpus::warc::{self, DictionaryUse, Format, Repeat, Response, ShardWriter, WriterOptions};
 
-const ROUNDS: usize = 5;
+const ROUNDS: usize = 7;
 
 fn main() {
     let megabytes: usize = std::env::args().skip(1).find_map(|word| word.parse().ok()).unwrap_or(300);
@@ -88,40 +88,62 @@ fn write_all(folder: &Path, pages: &[(String, Vec<u8>)], half: usize, bytes: usi
         ("zst-3 + dictionary 256 K", zstd(3, DictionaryUse::Train(256 * 1024))),
         ("zst-3 + dictionary 512 K", zstd(3, DictionaryUse::Train(512 * 1024))),
     ];
-    let mut files = Vec::new();
+    let mut written: Vec<Written> =
+        kinds.map(|(name, options)| Written::prepare(folder, name, options, &pages[..half])).into();
+    for _ in 0..ROUNDS {
+        for kind in &mut written {
+            kind.write(&pages[half..], bytes);
+        }
+    }
+    let reference = gzip_size(&written[0].path).unwrap_or_else(|| written[0].size());
     println!("{:<28}{:>12}{:>14}{:>16}", "writing", "MB/s (CPU)", "bytes", "÷ gzip -6");
-    let mut reference = None;
-    for (name, options) in kinds {
-        let mut speeds = Vec::new();
-        let target = folder.join(name.replace(' ', "-"));
+    for kind in &written {
+        let share = kind.size() as f64 / reference as f64;
+        println!("{:<28}{:>12.0}{:>14}{share:>16.3}", kind.name, median(kind.speeds.clone()), kind.size());
+    }
+    println!("gzip -6 per record (zlib): {reference}");
+    written.into_iter().map(|kind| (kind.name, kind.path)).collect()
+}
+
+/// One way of writing, and how fast it was in each round.
+struct Written {
+    name: &'static str,
+    options: WriterOptions,
+    folder: PathBuf,
+    path: PathBuf,
+    speeds: Vec<f64>,
+}
+
+impl Written {
+    /// Where there is a dictionary, the pages for training make the first shard, so that the second one has it.
+    fn prepare(folder: &Path, name: &'static str, options: WriterOptions, training: &[(String, Vec<u8>)]) -> Written {
+        let options = WriterOptions { shard_bytes: u64::MAX, ..options };
+        let folder = folder.join(name.replace(' ', "-"));
         let trains = options.dictionary != DictionaryUse::Never && options.format == Format::Zstd;
-        // The first half makes the first shard, so that the second shard has the dictionary.
-        let mut writer =
-            ShardWriter::open(&target, WriterOptions { shard_bytes: u64::MAX, ..options.clone() }).expect("opens");
+        let mut writer = ShardWriter::open(&folder, options.clone()).expect("opens");
         if trains {
-            put_all(&mut writer, &pages[..half]);
+            put_all(&mut writer, training);
         }
         writer.finish().expect("closes");
-        let mut path = PathBuf::new();
-        for _ in 0..ROUNDS {
-            if path.exists() {
-                fs::remove_file(&path).expect("removed");
-            }
-            let mut writer =
-                ShardWriter::open(&target, WriterOptions { shard_bytes: u64::MAX, ..options.clone() }).expect("opens");
-            let before = cpu_seconds();
-            put_all(&mut writer, &pages[half..]);
-            writer.finish().expect("closes");
-            speeds.push(bytes as f64 / 1e6 / (cpu_seconds() - before));
-            path = target.join(format!("pages-0000{}.{}", u8::from(trains), options.format.extension()));
-        }
-        let size = fs::metadata(&path).expect("written").len();
-        let reference = *reference.get_or_insert_with(|| gzip_size(&path).unwrap_or(size));
-        println!("{name:<28}{:>12.0}{size:>14}{:>16.3}", median(speeds), size as f64 / reference as f64);
-        files.push((name, path));
+        let path = folder.join(format!("pages-0000{}.{}", u8::from(trains), options.format.extension()));
+        Written { name, options, folder, path, speeds: Vec::new() }
     }
-    println!("gzip -6 per record (zlib): {}", reference.unwrap_or_default());
-    files
+
+    /// Writes the pages to a shard, in the place of the last round's.
+    fn write(&mut self, pages: &[(String, Vec<u8>)], bytes: usize) {
+        if self.path.exists() {
+            fs::remove_file(&self.path).expect("removed");
+        }
+        let mut writer = ShardWriter::open(&self.folder, self.options.clone()).expect("opens");
+        let before = cpu_seconds();
+        put_all(&mut writer, pages);
+        writer.finish().expect("closes");
+        self.speeds.push(bytes as f64 / 1e6 / (cpu_seconds() - before));
+    }
+
+    fn size(&self) -> u64 {
+        fs::metadata(&self.path).expect("written").len()
+    }
 }
 
 fn put_all(writer: &mut ShardWriter, pages: &[(String, Vec<u8>)]) {
@@ -206,20 +228,29 @@ fn ours(path: &Path) -> f64 {
     f64::from(records) / (cpu_seconds() - before)
 }
 
+/// Both read every file once per round, one right after the other; the ratio is the median of the rounds' ratios, so
+/// that what else the machine does weighs on both.
 fn read_all(files: &[(&str, PathBuf)]) {
-    println!("\n{:<28}{:>12}{:>12}{:>10}", "reading, records/CPU s", "pith", "fastwarc", "ratio");
-    for (name, path) in files {
-        let (mut mine, mut theirs) = (Vec::new(), Vec::new());
-        for _ in 0..ROUNDS {
+    println!(
+        "\n{:<28}{:>12}{:>12}{:>10}{:>18}",
+        "reading, records/CPU s", "pith", "fastwarc", "ratio", "least .. most"
+    );
+    let mut rounds = vec![(Vec::new(), Vec::new()); files.len()];
+    for _ in 0..ROUNDS {
+        for ((_, path), (mine, theirs)) in files.iter().zip(&mut rounds) {
             mine.push(ours(path));
             theirs.extend(python(FASTWARC, path));
         }
+    }
+    for ((name, _), (mine, theirs)) in files.iter().zip(rounds) {
+        let mut ratios: Vec<f64> = mine.iter().zip(&theirs).map(|(mine, theirs)| mine / theirs).collect();
         let mine = median(mine);
-        if theirs.is_empty() {
-            println!("{name:<28}{mine:>12.0}{:>12}{:>10}", "-", "-");
-        } else {
-            let theirs = median(theirs);
-            println!("{name:<28}{mine:>12.0}{theirs:>12.0}{:>10.2}", mine / theirs);
+        if ratios.len() < ROUNDS {
+            println!("{name:<28}{mine:>12.0}{:>12}{:>10}{:>18}", "-", "-", "-");
+            continue;
         }
+        ratios.sort_by(f64::total_cmp);
+        let spread = format!("{:.2} .. {:.2}", ratios[0], ratios[ROUNDS - 1]);
+        println!("{name:<28}{mine:>12.0}{:>12.0}{:>10.2}{spread:>18}", median(theirs), median(ratios));
     }
 }

@@ -142,16 +142,20 @@ fn reason_to_skip(page: &Page) -> Option<String> {
     if page.body.is_empty() {
         return Some("empty".into());
     }
-    let is_markup = || page.body.trim_ascii_start().starts_with(b"<");
+    (page.kind != PageKind::Text && !is_html(page)).then(|| "media-type".into())
+}
+
+/// Whether a page is HTML by what its server says, or by its first bytes where that says little.
+pub fn is_html(page: &Page) -> bool {
     match page.media_type().as_deref() {
-        _ if page.kind == PageKind::Text => None,
-        Some("text/html" | "application/xhtml+xml") => None,
-        Some("text/plain" | "application/octet-stream" | "application/xml" | "text/xml") | None if is_markup() => {
-            let start = &page.body[..page.body.len().min(1024)];
-            let start = String::from_utf8_lossy(start).to_ascii_lowercase();
-            (!start.contains("<html") && !start.contains("<!doctype html")).then(|| "media-type".into())
+        _ if page.kind == PageKind::Text => false,
+        Some("text/html" | "application/xhtml+xml") => true,
+        Some("text/plain" | "application/octet-stream" | "application/xml" | "text/xml") | None => {
+            let start = page.body.trim_ascii_start();
+            let start = String::from_utf8_lossy(&start[..start.len().min(1024)]).to_ascii_lowercase();
+            start.starts_with('<') && (start.contains("<html") || start.contains("<!doctype html"))
         }
-        _ => Some("media-type".into()),
+        _ => false,
     }
 }
 

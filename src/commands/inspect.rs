@@ -40,7 +40,7 @@ pub struct Args {
     #[arg(long, group = "view")]
     pub headers: bool,
 
-    /// Show only its text
+    /// Show only its text: of HTML the main content, of anything else the body
     #[arg(long, group = "view")]
     pub text: bool,
 

@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use super::batch::archives;
+
 fn pith(words: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_pith")).args(words).output().expect("the program starts")
 }
@@ -296,23 +298,27 @@ fn damaged_lines_are_named_counted_and_cost_nothing_else() {
     }
 }
 
-/// Kills a command at a random moment, again and again, then lets it finish: the files must be those of a run that
-/// nobody disturbed.
+/// How often each command is killed, at a random moment of its work.
+pub const KILLS: usize = 50;
+
+/// Kills a command at random moments; the run that follows must leave the files of a run that nobody disturbed.
+///
+/// Four of five kills are followed by such a run; the fifth is followed by another kill, of the run that goes on.
 #[track_caller]
-pub fn survives_kills(words: &[&str], out: &Path, n_kills: usize) {
+pub fn survives_kills(words: &[&str], out: &Path) {
+    let finish = || {
+        let output = pith(words);
+        assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+        snapshot(out)
+    };
     let started = Instant::now();
-    let output = pith(words);
-    assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+    let expected = finish();
     let undisturbed = started.elapsed();
-    let expected = snapshot(out);
     assert!(!expected.is_empty());
     fs::remove_dir_all(out).unwrap();
-    let mut random = Random(0x9E37_79B9 + n_kills as u64);
-    for kill in 0..n_kills {
-        // Every third kill meets a run that goes on from the last one; the others begin anew.
-        if kill % 3 == 0 && out.exists() {
-            fs::remove_dir_all(out).unwrap();
-        }
+    let mut random = Random(0x9E37_79B9);
+    let (mut n_kills, mut n_late) = (0, 0);
+    while n_kills < KILLS {
         let mut child = Command::new(env!("CARGO_BIN_EXE_pith"))
             .args(words)
             .stdout(Stdio::null())
@@ -320,18 +326,25 @@ pub fn survives_kills(words: &[&str], out: &Path, n_kills: usize) {
             .spawn()
             .expect("the program starts");
         std::thread::sleep(Duration::from_micros(random.below(undisturbed.as_micros() as u64)));
-        // SIGKILL, unless it was faster than the clock.
-        let _ = child.kill();
-        let _ = child.wait();
-        if kill % 3 == 2 || kill + 1 == n_kills {
-            let output = pith(words);
-            assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
-            let files = snapshot(out);
+        if child.try_wait().unwrap().is_some() {
+            // It was faster than the clock: that was no kill.
+            n_late += 1;
+            assert!(n_late < 10 * KILLS, "{words:?} ends too soon to be killed");
+            fs::remove_dir_all(out).unwrap();
+            continue;
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        n_kills += 1;
+        if n_kills % 5 != 4 {
+            let files = finish();
             let names = |files: &BTreeMap<PathBuf, Vec<u8>>| files.keys().cloned().collect::<Vec<_>>();
-            assert_eq!(names(&files), names(&expected), "after kill {kill} of {words:?}");
-            assert!(files == expected, "other bytes after kill {kill} of {words:?}");
+            assert_eq!(names(&files), names(&expected), "after kill {n_kills} of {words:?}");
+            assert!(files == expected, "other bytes after kill {n_kills} of {words:?}");
+            fs::remove_dir_all(out).unwrap();
         }
     }
+    println!("{words:?}: {n_kills} kills, {n_late} came too late, {undisturbed:?} undisturbed");
 }
 
 #[test]
@@ -339,7 +352,7 @@ fn dedup_goes_on_after_kill_9_and_gives_the_same_bytes() {
     let place = Place::new();
     let (docs, out) = (place.at("docs"), place.at("out"));
     documents(Path::new(&docs), 6, 150);
-    survives_kills(&["corpus", "dedup", &docs, "--out", &out, "--paragraphs", "--quiet"], Path::new(&out), 18);
+    survives_kills(&["corpus", "dedup", &docs, "--out", &out, "--paragraphs", "--quiet"], Path::new(&out));
 }
 
 #[test]
@@ -347,7 +360,7 @@ fn export_goes_on_after_kill_9_and_gives_the_same_bytes() {
     let place = Place::new();
     let (docs, out) = (place.at("docs"), place.at("out"));
     documents(Path::new(&docs), 6, 150);
-    survives_kills(&["corpus", "export", &docs, "--out", &out, "--quiet"], Path::new(&out), 18);
+    survives_kills(&["corpus", "export", &docs, "--out", &out, "--quiet"], Path::new(&out));
 }
 
 /// A file system of a few kilobytes, gone when dropped.
@@ -380,22 +393,28 @@ impl Drop for SmallDisk {
 #[test]
 fn a_full_disk_is_a_clear_error_and_the_run_goes_on_when_there_is_room() {
     let place = Place::new();
-    let (docs, disk, expected) = (place.at("docs"), place.at("disk"), place.at("expected"));
+    let (docs, pages, disk) = (place.at("docs"), place.at("pages"), place.at("disk"));
     documents(Path::new(&docs), 4, 200);
+    archives(Path::new(&pages), 4, 200);
     let Some(small) = SmallDisk::mount(&disk, 160) else {
         eprintln!("skipped: a small tmpfs can only be mounted by root");
         return;
     };
-    for step in ["dedup", "export"] {
-        small.grow(160);
-        let out = format!("{disk}/{step}");
-        let wanted = format!("{expected}-{step}");
-        assert!(pith(&["corpus", step, &docs, "--out", &wanted, "--quiet"]).status.success());
-        let output = pith(&["corpus", step, &docs, "--out", &out, "--quiet"]);
+    let steps = [
+        ("extract", vec!["extract", &pages], 40),
+        ("dedup", vec!["corpus", "dedup", &docs], 160),
+        ("export", vec!["corpus", "export", &docs], 160),
+    ];
+    for (step, words, kilobytes) in steps {
+        let (out, wanted) = (format!("{disk}/{step}"), place.at(&format!("expected-{step}")));
+        let run = |out: &str| pith(&[&words[..], &["--out", out, "--quiet"]].concat());
+        assert!(run(&wanted).status.success());
+        let mut whole = snapshot(Path::new(&wanted));
+        small.grow(kilobytes);
+        let output = run(&out);
         let talk = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{step}: {talk}");
         assert!(talk.contains("No space left on device") && talk.contains("make room"), "{step}: {talk}");
-        let whole = snapshot(Path::new(&wanted));
         for (name, bytes) in snapshot(Path::new(&out)) {
             assert!(!name.to_string_lossy().ends_with(".tmp"), "{step} left {}", name.display());
             if !name.starts_with(".work") && name != Path::new("manifest.json") {
@@ -403,9 +422,8 @@ fn a_full_disk_is_a_clear_error_and_the_run_goes_on_when_there_is_room() {
             }
         }
         small.grow(20_000);
-        assert!(pith(&["corpus", step, &docs, "--out", &out, "--quiet"]).status.success());
+        assert!(run(&out).status.success());
         let mut files = snapshot(Path::new(&out));
-        let mut whole = whole;
         // The manifests and the card name their own folders.
         for name in ["manifest.json", "README.md"] {
             files.remove(Path::new(name));

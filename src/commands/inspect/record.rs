@@ -3,10 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use pith_corpus::warc::{self, HttpHead, Page, Reader, ReaderOptions, Record};
-use pith_extractor::charset;
+use pith_extractor::{Options, charset, extract};
 use serde_json::{Map, Value, json};
+use url::Url;
 
 use super::{Args, open, print};
+use crate::batch;
 use crate::exit::{Exit, Failure};
 
 /// Decoded bodies are cut here.
@@ -83,13 +85,19 @@ fn present(args: &Args, path: &Path, record: &Record<'_>) -> Vec<u8> {
     [record.header, block].concat()
 }
 
-/// The text of a page: its body, decoded to UTF-8.
+/// The text of a page: the main content of HTML, any other body decoded to UTF-8.
 fn text(record: &Record<'_>) -> String {
     let Some(page) = Page::from_record(record, BODY_MAX) else {
         return String::from_utf8_lossy(record.block).into_owned();
     };
-    let content_type = page.header("Content-Type").map(String::from_utf8_lossy);
-    charset::decode(&page.body, content_type.as_deref()).text.into_owned()
+    let content_type = page.header("Content-Type").map(|value| String::from_utf8_lossy(value).into_owned());
+    if !batch::is_html(&page) {
+        return charset::decode(&page.body, content_type.as_deref()).text.into_owned();
+    }
+    let options = Options { content_type, ..Options::default() };
+    let mut text = extract(&page.body, Url::parse(&page.url).ok().as_ref(), &options).text;
+    text.push('\n');
+    text
 }
 
 fn json(args: &Args, path: &Path, record: &Record<'_>) -> Value {
