@@ -36,7 +36,13 @@ pub fn walk_page(tree: &Tree<'_>) -> PageWalk {
                 collapse(&tree.text(node), &mut unit);
             }
             push_texts(tree, inner, &mut unit);
-            push_texts(tree, tree.next_sibling(node), &mut unit);
+            if let Some(text) = moved_behind(tree, node) {
+                push_texts(tree, Some(text), &mut unit);
+            }
+            let tail = tree.next_sibling(node);
+            if tail.is_none() || tail != tree.parent(node).and_then(|parent| moved_behind(tree, parent)) {
+                push_texts(tree, tail, &mut unit);
+            }
             if !unit.is_empty() {
                 found.units.push(unit.clone());
             }
@@ -58,6 +64,19 @@ fn is_block(tag: Tag) -> bool {
 /// The next node in document order.
 fn following(tree: &Tree<'_>, node: NodeId) -> NodeId {
     tree.first_child(node).unwrap_or_else(|| tree.end(node))
+}
+
+/// The last text of a form, where something stands before it: it belongs behind the form.
+///
+/// The seed's parser (html5-parser, a fork of gumbo) adds text to the tree when the next tag has been handled, and
+/// `</form>` closes its element without waiting for that: the text before it ends up behind the form. The standard
+/// leaves it inside.
+fn moved_behind(tree: &Tree<'_>, form: NodeId) -> Option<NodeId> {
+    if tree.kind(form) != Kind::Element || tree.tag(form) != Tag::Form {
+        return None;
+    }
+    let last = tree.last_child(form).filter(|last| tree.kind(*last) == Kind::Text)?;
+    tree.previous_sibling(last).map(|_| last)
 }
 
 /// Adds the texts from a node on, up to the first that is not text.
@@ -111,6 +130,13 @@ mod tests {
     #[test]
     fn blank_units_stay_and_empty_ones_go() {
         check("<div> \n <p></p><p>x\u{a0} y</p></div>", &[" ", "x y"]);
+    }
+
+    #[test]
+    fn the_last_text_of_a_form_belongs_behind_it() {
+        check("<div><form>a<p>b</p>c</form>d</div>", &["acd", "b"]);
+        check("<div><form>a</form>d</div>", &["ad"]);
+        check("<div><form><p>b</p> </form> d</div>", &[" d", "b"]);
     }
 
     #[test]
