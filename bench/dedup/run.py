@@ -3,8 +3,8 @@
     python run.py PITH N [--peers rensa,datatrove] [--rounds 3] [--work DIR] [--peer-documents 3000]
 
 Every tool runs in a process of its own and is charged user and system time of all its threads, reading and
-writing included. Rounds are interleaved; the table shows medians. datatrove needs a second for fifty
-documents, so it gets the first --peer-documents only.
+writing included. Rounds are interleaved; the table shows medians. datatrove needs a second for fifty documents, so
+it runs once and gets a part: whole planted pairs, up to --peer-documents; pith gets the same part beside it.
 """
 
 import argparse
@@ -65,7 +65,7 @@ def main():
     parser.add_argument("--peers", default="rensa")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--work", default="/tmp/pith-bench-dedup")
-    parser.add_argument("--peer-documents", type=int, default=3000)
+    parser.add_argument("--peer-documents", type=int, default=4000)
     parser.add_argument("--jobs", default="1")
     arguments = parser.parse_args()
     work = arguments.work
@@ -73,12 +73,14 @@ def main():
     corpus = f"{work}/corpus-{arguments.documents}"
     if not os.path.exists(f"{corpus}/truth.tsv"):
         subprocess.check_call([sys.executable, f"{HERE}/generate.py", corpus, str(arguments.documents)])
-    small = f"{work}/small-{arguments.peer_documents}/documents.jsonl"
+    truth = [line.rstrip("\n").split("\t") for line in open(f"{corpus}/truth.tsv")]
+    paired = {name for copy, base, *_ in truth[: arguments.peer_documents // 2] for name in (copy, base)}
+    small = f"{work}/small-{len(paired)}/documents.jsonl"
     os.makedirs(os.path.dirname(small), exist_ok=True)
     with open(f"{corpus}/documents.jsonl") as source, open(small, "w") as target:
-        for _, line in zip(range(arguments.peer_documents), source):
-            target.write(line)
-    truth = [line.rstrip("\n").split("\t") for line in open(f"{corpus}/truth.tsv")]
+        for line in source:
+            if line[8 : line.index('"', 8)] in paired:
+                target.write(line)
     size = os.path.getsize(f"{corpus}/documents.jsonl") / arguments.documents
     print(f"{arguments.documents} documents of {size:.0f} bytes, {len(truth)} planted copies")
 
@@ -112,10 +114,11 @@ def main():
 
     rows = []
     for tool in tools:
-        n = arguments.documents if tool[1] == "all" else arguments.peer_documents
+        present = {f"d{number}" for number in range(arguments.documents)} if tool[1] == "all" else paired
+        n = len(present)
         cpu = statistics.median(cpu for cpu, _ in runs[tool])
         peak = max(peak for _, peak in runs[tool])
-        found, false = score(answers[tool], truth, {f"d{number}" for number in range(n)})
+        found, false = score(answers[tool], truth, present)
         rows.append((tool, n, cpu, peak, found, false))
     base = {part: next((n / cpu for (name, p), n, cpu, *_ in rows if name == "pith" and p == part), None) for part in ("all", "small")}
     print(f"{'tool':<14}{'documents':>10}{'CPU s':>9}{'docs/CPU s':>12}{'pith ÷ it':>11}{'peak MB':>9}{'false':>7}")

@@ -271,10 +271,54 @@ fn without_paragraphs(line: &[u8], cuts: &[(u32, u32)]) -> Option<Vec<u8>> {
 /// The text with every run of white space as one space, none at the ends.
 fn normalise(text: &str, buffer: &mut Vec<u8>) {
     buffer.clear();
-    for word in text.split_ascii_whitespace() {
-        if !buffer.is_empty() {
-            buffer.push(b' ');
+    let mut rest = text.as_bytes().trim_ascii();
+    loop {
+        let (regular, others) = rest.split_at(regular_bytes(rest));
+        buffer.extend_from_slice(regular);
+        rest = others.trim_ascii_start();
+        if rest.is_empty() {
+            return;
         }
-        buffer.extend_from_slice(word.as_bytes());
+        buffer.push(b' ');
+    }
+}
+
+/// How many bytes stand before the first white space that is more than one blank.
+fn regular_bytes(bytes: &[u8]) -> usize {
+    const CHUNK: usize = 32;
+    let suspicious = |byte: u8, next: u8| (byte < b' ') | ((byte == b' ') & (next <= b' '));
+    let mut position = 0;
+    // Whole chunks at a time, without a branch in the inner loop: few have anything to look at closely.
+    while let Some(chunk) = bytes.get(position..position + CHUNK + 1) {
+        let pairs = chunk.iter().zip(&chunk[1..]);
+        if pairs.fold(false, |any, (&byte, &next)| any | suspicious(byte, next)) {
+            let is_end = |at: &usize| is_irregular(bytes, *at);
+            if let Some(end) = (position..position + CHUNK).find(is_end) {
+                return end;
+            }
+        }
+        position += CHUNK;
+    }
+    (position..bytes.len()).find(|&at| is_irregular(bytes, at)).unwrap_or(bytes.len())
+}
+
+fn is_irregular(bytes: &[u8], at: usize) -> bool {
+    let next_is_space = || bytes.get(at + 1).is_some_and(u8::is_ascii_whitespace);
+    bytes[at].is_ascii_whitespace() && (bytes[at] != b' ' || next_is_space())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn normalised_text_is_its_words_with_one_space_between(text in "([a-z\\u{e9}\\u{1}]{0,9}[ \\n\\t\\r\\u{b}\\u{c}]{0,3}){0,40}") {
+            let mut buffer = Vec::new();
+            normalise(&text, &mut buffer);
+            let words: Vec<&str> = text.split_ascii_whitespace().collect();
+            prop_assert_eq!(String::from_utf8(buffer).unwrap(), words.join(" "));
+        }
     }
 }

@@ -194,11 +194,11 @@ impl Reader {
             self.buffer.clear();
             self.number += 1;
             let number = self.number;
-            let limit = MAX_LINE_BYTES as u64 + 1;
-            match self.lines.by_ref().take(limit).read_until(b'\n', &mut self.buffer) {
+            match read_line(&mut *self.lines, &mut self.buffer) {
                 Ok(0) => self.ended = true,
-                Ok(_) if self.buffer.len() > MAX_LINE_BYTES && self.buffer.last() != Some(&b'\n') => {
-                    self.ended = self.lines.skip_until(b'\n').is_err();
+                Ok(_) if self.buffer.len() > MAX_LINE_BYTES => {
+                    let has_end = self.buffer.ends_with(b"\n");
+                    self.ended = !has_end && self.lines.skip_until(b'\n').is_err();
                     let why = format!("a line of more than {} MB", MAX_LINE_BYTES >> 20);
                     return Some(Line::Damaged { number, why });
                 }
@@ -217,6 +217,23 @@ impl Reader {
             }
         }
         None
+    }
+}
+
+/// Appends a line with its end, or the first part of one that is too long, and says how many bytes that was.
+fn read_line(lines: &mut dyn BufRead, line: &mut Vec<u8>) -> io::Result<usize> {
+    loop {
+        let available = match lines.fill_buf() {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            other => other?,
+        };
+        let end = memchr::memchr(b'\n', available);
+        let taken = end.map_or(available.len(), |end| end + 1);
+        line.extend_from_slice(&available[..taken]);
+        lines.consume(taken);
+        if end.is_some() || taken == 0 || line.len() > MAX_LINE_BYTES {
+            return Ok(line.len());
+        }
     }
 }
 
