@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::marker::PhantomData;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
@@ -41,7 +42,8 @@ pub fn read_text(path: &Path) -> Result<String, Error> {
 /// # Errors
 /// When the file cannot be opened. A bad line is an error of the iterator, with file and line.
 pub fn rows<T: DeserializeOwned>(path: &Path) -> Result<Rows<T>, Error> {
-    Ok(Rows { path: path.to_owned(), source: open(path)?, text: String::new(), line: 0, row: PhantomData })
+    let (text, every) = (String::new(), NonZeroUsize::MIN);
+    Ok(Rows { path: path.to_owned(), source: open(path)?, text, line: 0, seen: 0, every, row: PhantomData })
 }
 
 /// All rows of a file at once.
@@ -58,7 +60,16 @@ pub struct Rows<T> {
     source: Box<dyn BufRead + Send>,
     text: String,
     line: usize,
+    seen: usize,
+    every: NonZeroUsize,
     row: PhantomData<fn() -> T>,
+}
+
+impl<T> Rows<T> {
+    /// Only the first row and every `every`th after it; the others are not even parsed.
+    pub fn every(self, every: NonZeroUsize) -> Self {
+        Rows { every, ..self }
+    }
 }
 
 impl<T: DeserializeOwned> Iterator for Rows<T> {
@@ -72,6 +83,10 @@ impl<T: DeserializeOwned> Iterator for Rows<T> {
                 Ok(0) => return None,
                 Ok(_) if self.text.trim().is_empty() => continue,
                 Ok(_) => {
+                    self.seen += 1;
+                    if !(self.seen - 1).is_multiple_of(self.every.get()) {
+                        continue;
+                    }
                     let row = serde_json::from_str(&self.text);
                     return Some(row.map_err(|source| Error::Row { path: self.path.clone(), line: self.line, source }));
                 }
@@ -137,6 +152,13 @@ mod tests {
         let expected = vec![Row { id: 1 }, Row { id: 2 }];
         assert_eq!(read_rows::<Row>(&plain).unwrap(), expected);
         assert_eq!(read_rows::<Row>(&packed).unwrap(), expected);
+    }
+
+    #[test]
+    fn rows_may_be_passed_over() {
+        let (_folder, path) = file("x.jsonl", b"{\"id\":1}\nnot parsed\n\n{\"id\":3}\n{\"id\":4}\n");
+        let rows = rows::<Row>(&path).unwrap().every(NonZeroUsize::new(2).unwrap());
+        assert_eq!(rows.map(|row| row.unwrap().id).collect::<Vec<_>>(), [1, 3]);
     }
 
     #[test]

@@ -1,16 +1,42 @@
-//! Main content against gold pages: one table per method, by set, page type and language.
+//! Main content against gold pages: every method by set, page type and language.
+
+mod compare;
+mod page;
 
 use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
 use std::path::Path;
 
 use pith_extractor::{Options, extract};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use url::Url;
 
 use crate::Error;
-use crate::bootstrap::Resampling;
+use crate::bootstrap::{Interval, Resampling};
 use crate::gold::{GoldPage, GoldSet, Truth};
+use crate::peer::{PATIENCE, Peer};
 use crate::score::{PageScore, SnippetScore, TextScore, score, shingle_f1};
+
+pub use page::{Worst, page};
+
+/// What is compared.
+#[derive(Clone, Debug)]
+pub struct Study {
+    /// Other programs beside our own extractor.
+    pub peers: Vec<Peer>,
+    /// One page of so many is read.
+    pub every: NonZeroUsize,
+}
+
+impl Default for Study {
+    /// Our own extractor on all pages.
+    fn default() -> Self {
+        Study { peers: Vec::new(), every: NonZeroUsize::MIN }
+    }
+}
+
+/// The name of our own extractor in tables.
+pub const OURS: &str = "pith";
 
 /// What a group of pages scores.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -20,13 +46,18 @@ pub struct GroupScore {
     /// Mean bag-of-words F1.
     pub bow_f1: Option<f64>,
     /// Its 95 % interval.
-    pub bow_f1_interval: Option<(f64, f64)>,
+    pub bow_f1_interval: Option<Interval>,
     /// F1 of mean shingle precision and recall.
     pub shingle_f1: Option<f64>,
     /// Mean ROUGE-L.
     pub rouge_l: Option<f64>,
+    /// Its 95 % interval.
+    pub rouge_l_interval: Option<Interval>,
     /// F1 over snippets, where the gold has them.
     pub snippet_f1: Option<f64>,
+    /// By how much our bag-of-words F1 is ahead of this method's on the same pages; nothing for our own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub behind_ours: Option<Interval>,
 }
 
 /// One set: all of it, and by page type and language.
@@ -41,6 +72,28 @@ pub struct SetScore {
     pub languages: BTreeMap<String, GroupScore>,
 }
 
+/// What one method scores.
+#[derive(Clone, Debug, Serialize)]
+pub struct MethodScore {
+    /// Our own name, or the peer's.
+    pub name: String,
+    /// By set.
+    pub sets: BTreeMap<String, SetScore>,
+}
+
+/// One page and what every method made of it.
+#[derive(Debug)]
+pub struct Judged {
+    /// The page.
+    pub page: GoldPage,
+    /// What a careful reader would keep.
+    pub truth: Truth,
+    /// One text per method, ours first, then the peers in their order.
+    pub texts: Vec<String>,
+    /// Their scores.
+    pub scores: Vec<PageScore>,
+}
+
 /// What the extractor itself says about a gold page.
 pub fn read(page: &GoldPage) -> String {
     let url = page.url.as_deref().and_then(|url| Url::parse(url).ok());
@@ -49,43 +102,115 @@ pub fn read(page: &GoldPage) -> String {
     extract(page.html.as_bytes(), url.as_ref(), &options).text
 }
 
-/// Reads every page of every set with `method` and scores it; `seen` gets each page's set, id and text.
+/// Reads the pages of every set with every method and scores them, ours first; `seen` gets each page with its set.
 ///
 /// # Errors
-/// When a set cannot be read or `seen` fails.
+/// When a set cannot be read, a peer fails or `seen` does.
 pub fn evaluate(
     folder: &Path,
-    method: impl Fn(&GoldPage) -> String,
-    mut seen: impl FnMut(&str, &GoldPage, &str) -> Result<(), Error>,
-) -> Result<BTreeMap<String, SetScore>, Error> {
-    let mut scores = BTreeMap::new();
+    study: &Study,
+    mut seen: impl FnMut(&str, &Judged) -> Result<(), Error>,
+) -> Result<Vec<MethodScore>, Error> {
+    let mut methods: Vec<MethodScore> = std::iter::once(OURS)
+        .chain(study.peers.iter().map(|peer| peer.name.as_str()))
+        .map(|name| MethodScore { name: name.to_owned(), sets: BTreeMap::new() })
+        .collect();
     for set in GoldSet::all(folder)? {
-        let mut pages: Vec<(Truth, PageScore)> = Vec::new();
-        for pair in set.pairs()? {
-            let (page, truth) = pair?;
-            let text = method(&page);
-            seen(&set.name, &page, &text)?;
-            let page_score = score(&truth, &text);
-            pages.push((truth, page_score));
+        let mut truths: Vec<Truth> = Vec::new();
+        let mut scores: Vec<Vec<PageScore>> = vec![Vec::new(); methods.len()];
+        let mut pairs = set.sample(study.every)?.peekable();
+        while pairs.peek().is_some() {
+            let mut chunk = Vec::new();
+            let mut n_bytes = 0;
+            while n_bytes < CHUNK_BYTES
+                && let Some(pair) = pairs.next()
+            {
+                let pair = pair?;
+                n_bytes += pair.0.html.len();
+                chunk.push(pair);
+            }
+            for judged in judge(chunk, study)? {
+                seen(&set.name, &judged)?;
+                for (all, score) in scores.iter_mut().zip(judged.scores) {
+                    all.push(score);
+                }
+                truths.push(Truth { text: None, with: Vec::new(), without: Vec::new(), ..judged.truth });
+            }
         }
-        scores.insert(set.name.clone(), set_score(&pages));
+        let ours = &scores[0];
+        for (index, method) in methods.iter_mut().enumerate() {
+            let against = (index > 0).then_some(ours.as_slice());
+            method.sets.insert(set.name.clone(), set_score(&truths, &scores[index], against));
+        }
     }
-    Ok(scores)
+    Ok(methods)
 }
 
-fn set_score(pages: &[(Truth, PageScore)]) -> SetScore {
-    let by = |name: &dyn Fn(&Truth) -> Option<String>| {
-        let mut groups: BTreeMap<String, Vec<&PageScore>> = BTreeMap::new();
-        for (truth, page) in pages {
-            groups.entry(name(truth).unwrap_or_else(|| "unknown".into())).or_default().push(page);
+/// So much HTML is held at a time: peers are started once for each.
+const CHUNK_BYTES: usize = 64 << 20;
+
+/// What a peer is asked.
+#[derive(Serialize)]
+pub(crate) struct Question<'p> {
+    pub(crate) id: &'p str,
+    pub(crate) url: Option<&'p str>,
+    pub(crate) html: &'p str,
+}
+
+#[derive(Deserialize)]
+struct Answer {
+    text: Option<String>,
+}
+
+fn judge(chunk: Vec<(GoldPage, Truth)>, study: &Study) -> Result<Vec<Judged>, Error> {
+    let mut texts: Vec<Vec<String>> = chunk.iter().map(|(page, _)| vec![read(page)]).collect();
+    let questions: Vec<(String, Question<'_>)> = chunk
+        .iter()
+        .map(|(page, _)| (page.id.clone(), Question { id: &page.id, url: page.url.as_deref(), html: &page.html }))
+        .collect();
+    for peer in &study.peers {
+        let replies = peer.ask::<_, Answer>(&questions, PATIENCE)?;
+        for (texts, answer) in texts.iter_mut().zip(replies.answers) {
+            texts.push(answer.text.unwrap_or_default());
         }
-        groups.into_iter().map(|(name, pages)| (name, group_score(&pages))).collect()
+    }
+    drop(questions);
+    let judged = chunk.into_iter().zip(texts).map(|((page, truth), texts)| {
+        let scores = texts.iter().map(|text| score(&truth, text)).collect();
+        Judged { page, truth, texts, scores }
+    });
+    Ok(judged.collect())
+}
+
+fn set_score(truths: &[Truth], scores: &[PageScore], ours: Option<&[PageScore]>) -> SetScore {
+    let group = |members: &[usize]| {
+        let score = group_score(&members.iter().map(|index| &scores[*index]).collect::<Vec<_>>());
+        match ours {
+            Some(ours) => GroupScore { behind_ours: ahead(members, ours, scores), ..score },
+            None => score,
+        }
+    };
+    let by = |name: fn(&Truth) -> Option<&String>| {
+        let mut groups: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+        for (index, truth) in truths.iter().enumerate() {
+            groups.entry(name(truth).cloned().unwrap_or_else(|| "unknown".into())).or_default().push(index);
+        }
+        groups.into_iter().map(|(name, members)| (name, group(&members))).collect()
     };
     SetScore {
-        all: group_score(&pages.iter().map(|(_, page)| page).collect::<Vec<_>>()),
-        page_types: by(&|truth| truth.page_type.clone()),
-        languages: by(&|truth| truth.lang.clone()),
+        all: group(&(0..truths.len()).collect::<Vec<_>>()),
+        page_types: by(|truth| truth.page_type.as_ref()),
+        languages: by(|truth| truth.lang.as_ref()),
     }
+}
+
+/// By how much our bag-of-words F1 is ahead on the same pages.
+fn ahead(members: &[usize], ours: &[PageScore], theirs: &[PageScore]) -> Option<Interval> {
+    let bags = |scores: &[PageScore]| -> Vec<f64> {
+        members.iter().filter_map(|index| scores[*index].text.as_ref()).map(|text| text.bag.f1).collect()
+    };
+    let (ours, theirs) = (bags(ours), bags(theirs));
+    (!ours.is_empty()).then(|| Resampling::new(&[ours.len()]).difference(&[ours], &[theirs]))
 }
 
 /// What pages score together.
@@ -100,13 +225,36 @@ pub fn group_score(pages: &[&PageScore]) -> GroupScore {
         ..GroupScore::default()
     };
     if !texts.is_empty() {
-        let bags: Vec<f64> = texts.iter().map(|text| text.bag.f1).collect();
-        let interval = Resampling::new(&[bags.len()]).interval(std::slice::from_ref(&bags));
-        let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+        let bags = [texts.iter().map(|text| text.bag.f1).collect::<Vec<f64>>()];
+        let rouge = [texts.iter().map(|text| text.rouge_l).collect::<Vec<f64>>()];
+        let sampling = Resampling::new(&[texts.len()]);
+        let mean = |values: &[Vec<f64>]| values[0].iter().sum::<f64>() / values[0].len() as f64;
         group.bow_f1 = Some(mean(&bags));
-        group.bow_f1_interval = Some((interval.low, interval.high));
+        group.bow_f1_interval = Some(sampling.interval(&bags));
         group.shingle_f1 = Some(shingle_f1(texts.iter().copied()).f1);
-        group.rouge_l = Some(mean(&texts.iter().map(|text| text.rouge_l).collect::<Vec<_>>()));
+        group.rouge_l = Some(mean(&rouge));
+        group.rouge_l_interval = Some(sampling.interval(&rouge));
     }
     group
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_are_scored_apart_and_against_ours() {
+        let truth = |kind: &str| Truth { page_type: Some(kind.into()), lang: Some("en".into()), ..Truth::default() };
+        let gold = |text: &str| Truth { text: Some(text.into()), lang: Some("en".into()), ..Truth::default() };
+        let page = |text: &str| score(&gold("a b c d"), text);
+        let truths = [truth("forum"), truth("forum"), truth("article")];
+        let ours = [page("a b c d"), page("a b c d"), page("a b")];
+        let theirs = [page("a b c d"), page(""), page("a b")];
+        let set = set_score(&truths, &theirs, Some(&ours));
+        assert_eq!(set.page_types["forum"].bow_f1, Some(0.5));
+        assert_eq!(set.languages["en"].pages, 3);
+        let ahead = set.page_types["forum"].behind_ours.expect("a peer is compared");
+        assert!(ahead.low >= 0.0 && ahead.high > 0.4, "{ahead:?}");
+        assert!(set_score(&truths, &ours, None).all.behind_ours.is_none());
+    }
 }

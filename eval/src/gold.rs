@@ -4,6 +4,7 @@
 //! (`{id, url, title, text, page_type, lang[, with, without]}`), in the same order of ids or not.
 
 use std::collections::HashMap;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -107,9 +108,20 @@ impl GoldSet {
     /// # Errors
     /// When a file cannot be read.
     pub fn pairs(&self) -> Result<impl Iterator<Item = Result<(GoldPage, Truth), Error>> + use<>, Error> {
+        self.sample(NonZeroUsize::MIN)
+    }
+
+    /// Every so many pages, each with its truth.
+    ///
+    /// # Errors
+    /// When a file cannot be read.
+    pub fn sample(
+        &self,
+        every: NonZeroUsize,
+    ) -> Result<impl Iterator<Item = Result<(GoldPage, Truth), Error>> + use<>, Error> {
         let mut truths: HashMap<String, Truth> =
             self.truths()?.into_iter().map(|truth| (truth.id.clone(), truth)).collect();
-        Ok(self.pages()?.filter_map(move |page| match page {
+        Ok(self.pages()?.every(every).filter_map(move |page| match page {
             Ok(page) => truths.remove(&page.id).map(|truth| Ok((page, truth))),
             Err(error) => Some(Err(error)),
         }))

@@ -2,9 +2,11 @@
 //! beside any other program that speaks JSON lines.
 
 pub mod bootstrap;
+pub mod clock;
 pub mod data;
 mod error;
 pub mod extraction;
+pub mod floor;
 pub mod freshness;
 pub mod gold;
 pub mod ordering;
@@ -12,6 +14,7 @@ pub mod peer;
 pub mod report;
 pub mod rouge;
 pub mod score;
+pub mod speed;
 pub mod summaries;
 pub mod train;
 

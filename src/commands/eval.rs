@@ -1,8 +1,10 @@
 //! `pith eval`: the lab. Each subcommand measures one stage beside its peers.
 
+pub mod answer;
 pub mod extraction;
 pub mod freshness;
 pub mod ordering;
+pub mod speed;
 pub mod summaries;
 pub mod train;
 
@@ -22,6 +24,10 @@ pub struct Args {
 enum Command {
     /// Score main content against gold pages
     Extraction(extraction::Args),
+    /// Read the same pages as other programs, in turns, and compare the speeds
+    Speed(speed::Args),
+    /// Answer {id, url, html} lines with {id, text}, as a peer of other harnesses
+    Answer(answer::Args),
     /// Train the tables of the extractor, and validate them on pages not seen
     Train(train::Args),
     /// Rank sentences by every method and compare with reference summaries
@@ -36,6 +42,8 @@ enum Command {
 pub fn run(args: Args) -> Result<Exit, Failure> {
     match args.command {
         Command::Extraction(args) => extraction::run(args),
+        Command::Speed(args) => speed::run(args),
+        Command::Answer(args) => answer::run(args),
         Command::Train(args) => train::run(args),
         Command::Summaries(args) => summaries::run(args),
         Command::Ordering(args) => ordering::run(args),

@@ -1,0 +1,87 @@
+//! `pith eval extraction` and `pith eval speed` on gold pages of our own, with a peer.
+
+use std::path::Path;
+
+use super::program::pith_in;
+
+/// A folder with one set of three pages.
+fn gold(folder: &Path) {
+    let set = folder.join("gold/own");
+    std::fs::create_dir_all(&set).expect("a folder");
+    let (mut pages, mut truths) = (String::new(), String::new());
+    for (id, lang, kind) in [("1", "en", "article"), ("2", "en", "forum"), ("3", "pt", "article")] {
+        let text = format!("It rained in the hills all day, and nobody minded {id}. The river rose a little.");
+        let html = format!("<title>t</title><nav><a href=/>Home</a></nav><article><p>{text}</p></article>");
+        let url = format!("https://example.com/{id}");
+        pages += &format!("{}\n", serde_json::json!({ "id": id, "url": url, "lang": lang, "html": html }));
+        truths += &format!("{}\n", serde_json::json!({ "id": id, "text": text, "page_type": kind, "lang": lang }));
+    }
+    // A reader takes plain lines under either name.
+    std::fs::write(set.join("pages.jsonl.zst"), pages).expect("pages");
+    std::fs::write(set.join("truth.jsonl"), truths).expect("truths");
+}
+
+#[test]
+fn extraction_is_scored_beside_a_peer() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    gold(folder.path());
+    // A peer that gives back what it was given: all of the page.
+    let peer = "all=sed 's/\"html\":/\"text\":/'";
+    let words = [
+        "eval",
+        "extraction",
+        "--data",
+        "gold",
+        "--peer",
+        peer,
+        "--predictions",
+        "texts",
+        "--page",
+        "worst.html",
+        "--json",
+    ];
+    let run = pith_in(folder.path(), &words);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    let report: serde_json::Value = serde_json::from_str(&run.stdout).expect("a report");
+    let (ours, theirs) = (&report["sets"]["own"], &report["peers"]["all"]["sets"]["own"]);
+    assert_eq!((&ours["pages"], &ours["page_types"]["article"]["pages"]), (&3.into(), &2.into()));
+    assert!(ours["bow_f1"].as_f64() > theirs["bow_f1"].as_f64(), "{report}");
+    assert!(theirs["behind_ours"]["low"].as_f64().is_some_and(|low| low > 0.0), "{report}");
+    let texts = std::fs::read_to_string(folder.path().join("texts/own.jsonl")).expect("our texts");
+    assert!(texts.lines().count() == 3 && texts.contains("It rained in the hills"));
+    assert!(folder.path().join("texts/all/own.jsonl").is_file());
+    let page = std::fs::read_to_string(folder.path().join("worst.html")).expect("a page");
+    assert!(page.contains("<details>") && !page.contains("<nav>"));
+}
+
+#[test]
+fn floors_are_pinned_and_held() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    gold(folder.path());
+    let floors = ["eval", "extraction", "--data", "gold", "--floors", "floors.json"];
+    let pinned = pith_in(folder.path(), &[&floors[..], &["--pin"]].concat());
+    assert_eq!(pinned.code, 0, "{}", pinned.stderr);
+    assert_eq!(pith_in(folder.path(), &floors).code, 0);
+    let path = folder.path().join("floors.json");
+    let file = std::fs::read_to_string(&path).expect("floors");
+    let mut higher: serde_json::Value = serde_json::from_str(&file).expect("JSON");
+    higher["sets"]["own"]["scores"]["bow_f1"] = 1.5.into();
+    std::fs::write(&path, higher.to_string()).expect("floors");
+    let fallen = pith_in(folder.path(), &floors);
+    assert!(fallen.code == 1 && fallen.stderr.contains("own: bow_f1"), "{}", fallen.stderr);
+}
+
+#[test]
+fn speeds_are_compared_with_a_peers_own_clock() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    gold(folder.path());
+    let peer = "slow=sed 's/\"html\":.*/\"text\":\"\",\"seconds\":0.5}/'";
+    let words = ["eval", "speed", "--data", "gold", "--every", "1", "--rounds", "2", "--peer", peer, "--json"];
+    let run = pith_in(folder.path(), &words);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    let report: serde_json::Value = serde_json::from_str(&run.stdout).expect("a report");
+    let [ours, slow] = &report["methods"].as_array().expect("methods")[..] else { panic!("{report}") };
+    assert_eq!((&ours["name"], &slow["pages_per_second"], &slow["empty"]), (&"pith".into(), &2.0.into(), &3.into()));
+    assert!(ours["peak_rss_mb"].as_f64().is_some_and(|peak| peak > 1.0), "{report}");
+    assert!(slow["times_slower_than_first"].as_f64().is_some_and(|ratio| ratio > 10.0), "{report}");
+}
