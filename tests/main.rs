@@ -12,6 +12,8 @@ mod crawl;
 mod demo;
 #[path = "main/inspect.rs"]
 mod inspect;
+#[path = "main/lab.rs"]
+mod lab;
 #[path = "main/layers.rs"]
 mod layers;
 #[path = "main/order.rs"]
@@ -22,3 +24,5 @@ mod program;
 mod readme;
 #[path = "main/resume.rs"]
 mod resume;
+#[path = "main/rules.rs"]
+mod rules;

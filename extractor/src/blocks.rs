@@ -10,7 +10,7 @@ use std::borrow::Cow;
 pub use reader::is_unspaced;
 
 use crate::tree::{Kind, NodeId, Step, Tag, Tree};
-use lexicon::{N_THEMES, NAME_ROLES, SEED, mix};
+use lexicon::{HashBits, N_THEMES, NAME_ROLES, SEED, mix};
 use reader::Reader;
 
 /// Where on the page a block stands; a bit each, taken from its ancestors.
@@ -182,8 +182,13 @@ const MAX_BLOCKS: u32 = 100_000;
 impl<'a> Page<'a> {
     /// Reads a parsed page.
     pub fn read(tree: Tree<'a>) -> Page<'a> {
+        Page::read_without(tree, &[])
+    }
+
+    /// Reads a parsed page as if these nodes, in document order, and all in them were not there.
+    pub(crate) fn read_without(tree: Tree<'a>, dropped: &[NodeId]) -> Page<'a> {
         let mut walker = Walker::new(&tree);
-        let truncated = walker.walk();
+        let truncated = walker.walk(dropped);
         let Walker { reader, elements, names, links, pictures, fields, .. } = walker;
         let (text, words, blocks) = reader.finish();
         Page { tree, text, words, blocks, elements, names, links, pictures, fields, truncated }
@@ -261,14 +266,17 @@ impl<'t, 'a> Walker<'t, 'a> {
             roles: 0,
             signature: 0,
         };
+        // Some element in two of the nodes is recorded; growing would copy everything several times.
+        let mut elements = Vec::with_capacity(tree.n_nodes() / 3 + 1);
+        elements.push(root);
         let state =
             State { node: NodeId::DOCUMENT, element: 0, tag: None, places: 0, heading: 0, link: NO_LINK, bold: false };
         Walker {
             tree,
-            reader: Reader::default(),
-            elements: vec![root],
-            names: Vec::new(),
-            links: Vec::new(),
+            reader: Reader::for_page(tree.source().len()),
+            elements,
+            names: Vec::with_capacity(tree.n_nodes() / 4),
+            links: Vec::with_capacity(tree.n_nodes() / 16),
             pictures: Vec::new(),
             fields: Vec::new(),
             stack: Vec::new(),
@@ -279,14 +287,16 @@ impl<'t, 'a> Walker<'t, 'a> {
     }
 
     /// Reads all blocks, or as many as are kept; answers whether there are more.
-    fn walk(&mut self) -> bool {
+    fn walk(&mut self, dropped: &[NodeId]) -> bool {
         let mut truncated = false;
         let mut walk = self.tree.walk();
         while let Some(step) = walk.next() {
             match step {
                 Step::Open(node) => {
                     let tag = self.tree.tag(node);
-                    if is_skipped(tag) {
+                    if !dropped.is_empty() && dropped.binary_search(&node).is_ok() {
+                        walk.skip_children();
+                    } else if is_skipped(tag) {
                         self.note_skipped(tag);
                         walk.skip_children();
                     } else if tag == Tag::Br {
@@ -501,6 +511,7 @@ const MAX_NAMES: usize = 24;
 
 /// Words of letters, split where the case changes; their hashes go to `names`.
 fn split_names(value: &str, names: &mut Vec<u32>) -> u32 {
+    let name_roles: &HashBits = &NAME_ROLES;
     let mut roles = 0;
     let mut kept = 0;
     let bytes = value.as_bytes();
@@ -522,12 +533,12 @@ fn split_names(value: &str, names: &mut Vec<u32>) -> u32 {
             at += 1;
             if at - start >= 4 {
                 // `sidebarleft` announces what `sidebar` does: every beginning of a word is looked up on the way.
-                prefix_roles |= NAME_ROLES.get(hash);
+                prefix_roles |= name_roles.get(hash);
             }
         }
         let length = at - start;
         if (2..20).contains(&length) {
-            roles |= prefix_roles | NAME_ROLES.get(hash);
+            roles |= prefix_roles | name_roles.get(hash);
             if length >= 3 {
                 names.push(hash.max(1));
                 kept += 1;

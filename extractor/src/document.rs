@@ -1,6 +1,10 @@
 //! [`Document`]: what a page is worth keeping for, and [`Options`]: what a caller may choose.
 
+use std::sync::Arc;
+
 use serde::Serialize;
+
+use crate::Rules;
 
 /// One page, read: its main text, what it says about itself, and where it points.
 ///
@@ -156,4 +160,6 @@ pub struct Options {
     pub comments: Comments,
     /// Also write the main content as Markdown.
     pub markdown: bool,
+    /// Selectors for the sites that need them; all others are read the general way.
+    pub rules: Option<Arc<Rules>>,
 }

@@ -9,7 +9,7 @@ use crate::links::links;
 use crate::markdown::markdown;
 use crate::meta::Head;
 use crate::model::{MODEL, Model};
-use crate::tree::Tree;
+use crate::tree::{NodeId, Tree};
 use crate::{
     Comments, Counts, Document, Language, Options, PageType, charset, choose, count_words, split_sentences, text,
 };
@@ -27,10 +27,14 @@ pub struct Reading<'a> {
 impl<'a> Reading<'a> {
     /// Parses a page; `address` may be empty.
     pub fn of(html: &'a str, address: &str) -> Reading<'a> {
-        let tree = Tree::parse(html);
+        Reading::without(Tree::parse(html), address, &[])
+    }
+
+    /// Reads a parsed page as if these nodes, in document order, were not there.
+    fn without(tree: Tree<'a>, address: &str, dropped: &[NodeId]) -> Reading<'a> {
         let head = Head::read(&tree);
         let evidence = head.evidence(address);
-        Reading { page: Page::read(tree), evidence, head }
+        Reading { page: Page::read_without(tree, dropped), evidence, head }
     }
 
     /// For each block whether it is content, and the kind of page.
@@ -53,8 +57,8 @@ fn page_type(ensembles: &[crate::model::Ensemble], matrix: &Matrix) -> PageType 
     if matrix.n_blocks() == 0 {
         return PageType::default();
     }
-    let probability = |index: usize| ensembles[index].page_probability(matrix);
-    let best = (0..ensembles.len()).max_by(|a, b| probability(*a).total_cmp(&probability(*b)).then(b.cmp(a)));
+    let probabilities: Vec<f32> = ensembles.iter().map(|ensemble| ensemble.page_probability(matrix)).collect();
+    let best = (0..ensembles.len()).max_by(|a, b| probabilities[*a].total_cmp(&probabilities[*b]).then(b.cmp(a)));
     best.and_then(|index| PageType::ALL.get(index).copied()).unwrap_or_default()
 }
 
@@ -64,9 +68,13 @@ fn page_type(ensembles: &[crate::model::Ensemble], matrix: &Matrix) -> PageType 
 /// `truncated` tells.
 pub fn extract(html: &[u8], url: Option<&Url>, options: &Options) -> Document {
     let decoded = charset::decode(html, options.content_type.as_deref());
-    let reading = Reading::of(&decoded.text, url.map_or("", Url::as_str));
+    let tree = Tree::parse(&decoded.text);
+    let site = options.rules.as_deref().zip(url).and_then(|(rules, url)| rules.site(url));
+    let found = site.map(|site| site.find(&tree)).unwrap_or_default();
+    let reading = Reading::without(tree, url.map_or("", Url::as_str), &found.dropped);
     let (mut kept, page_type) = reading.judge(&MODEL);
     apply_comments(&reading.page, options.comments, &mut kept);
+    found.choose(&reading.page, &mut kept);
     let text = reading.text(&kept);
     let language = Language::of(&text);
     let counts = Counts {
@@ -85,6 +93,9 @@ pub fn extract(html: &[u8], url: Option<&Url>, options: &Options) -> Document {
         ..Document::default()
     };
     reading.head.describe(&reading.page, url, &mut document);
+    document.title = found.title.or(document.title);
+    document.author = found.author.or(document.author);
+    document.published = found.published.or(document.published);
     document
 }
 

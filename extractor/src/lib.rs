@@ -15,6 +15,7 @@ mod markdown;
 mod meta;
 pub mod model;
 mod rank;
+mod rules;
 mod sentence;
 mod stopwords;
 mod summary;
@@ -28,6 +29,7 @@ pub use document::{Comments, Counts, Document, Link, Options, PageType, SummaryS
 pub use extract::{Reading, extract};
 pub use language::Language;
 pub use rank::{Analysis, Budget, Method, Picks, Ranking};
+pub use rules::{BadRule, Rules};
 pub use sentence::{Sentences, split_sentences};
 pub use stopwords::StopWords;
 pub use summary::{

@@ -1,5 +1,6 @@
 //! What a page says about itself in its head: the raw material of metadata and evidence.
 
+mod date;
 mod fields;
 mod json_ld;
 
@@ -7,6 +8,7 @@ use std::borrow::Cow;
 
 use crate::features::Evidence;
 use crate::tree::{Tag, Tree};
+pub(crate) use date::day;
 pub(crate) use json_ld::Structured;
 
 /// The head of a page, read once.
@@ -22,12 +24,17 @@ pub(crate) struct Head {
     pub base: Option<String>,
     /// `<html lang>`.
     pub language: Option<String>,
+    /// `<time datetime>`, the first few.
+    pub times: Vec<String>,
     /// JSON-LD.
     pub structured: Structured,
 }
 
 /// Longer values are no metadata.
 const MAX_VALUE: usize = 4096;
+
+/// The date of a piece stands before those of comments and other pieces.
+const MAX_TIMES: usize = 4;
 
 impl Head {
     /// Reads titles, metas, links and structured data, wherever on the page they stand.
@@ -41,6 +48,9 @@ impl Head {
                 Tag::Html => head.language = head.language.take().or_else(|| owned(tree.attribute(node, "lang"))),
                 Tag::Title if head.title.is_empty() && tree.parent(node).is_some_and(|up| tree.tag(up) != Tag::Svg) => {
                     head.title = collapse(&tree.text_content(node));
+                }
+                Tag::Time if head.times.len() < MAX_TIMES => {
+                    head.times.extend(owned(tree.attribute(node, "datetime")));
                 }
                 Tag::Base => head.base = head.base.take().or_else(|| owned(tree.attribute(node, "href"))),
                 Tag::Link => {

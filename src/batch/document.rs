@@ -1,11 +1,13 @@
 //! A page of an archive becomes one line of a document shard.
 
+use std::sync::Arc;
+
 use pith_corpus::jsonl;
 use pith_corpus::warc::{Page, PageKind};
 use pith_extractor::tree::Tree;
 use pith_extractor::{
-    Analysis, Budget, Comments, Counts, Document, Language, Method, Options, SummaryOptions, charset, count_words,
-    extract, split_sentences, summarize, summarize_analysis, walk_page,
+    Analysis, Budget, Comments, Counts, Document, Language, Method, Options, Rules, SummaryOptions, charset,
+    count_words, extract, split_sentences, summarize, summarize_analysis, walk_page,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -30,6 +32,8 @@ pub struct Settings {
     pub fields: Vec<String>,
     /// The languages to keep; empty keeps all.
     pub languages: Vec<String>,
+    /// Selectors for the sites that need them.
+    pub rules: Option<Arc<Rules>>,
 }
 
 /// Which text is summarized.
@@ -53,11 +57,15 @@ impl Scope {
 impl Settings {
     /// The settings for a manifest.
     pub fn describe(&self) -> Value {
-        serde_json::json!({
+        let mut settings = serde_json::json!({
             "step": "extract", "method": self.method.name(), "scope": self.scope.name(), "sentences": self.sentences,
             "fields": self.fields, "languages": self.languages, "markdown": self.markdown,
             "comments": format!("{:?}", self.comments),
-        })
+        });
+        if let Some(rules) = &self.rules {
+            settings["rules"] = rules.source().into();
+        }
+        settings
     }
 
     fn wants(&self, language: Option<&str>) -> bool {
@@ -131,7 +139,8 @@ pub fn extract_page(page: &Page, settings: &Settings) -> Document {
     let content_type = page.header("Content-Type").map(|value| String::from_utf8_lossy(value).into_owned());
     match settings.scope {
         Scope::Main => {
-            let options = Options { content_type, comments: settings.comments, markdown: settings.markdown };
+            let rules = settings.rules.clone();
+            let options = Options { content_type, comments: settings.comments, markdown: settings.markdown, rules };
             extract(&page.body, Url::parse(&page.url).ok().as_ref(), &options)
         }
         Scope::Page => describe(units(page, content_type.as_deref()).join("\n\n")),

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use pith_corpus::manifest::Earlier;
 use pith_corpus::warc::{Page, PageKind};
-use pith_extractor::{Comments, Method};
+use pith_extractor::{Comments, Method, Rules};
 
 use super::corpus::{command_line, failure, jobs, print_counts};
 use crate::batch::{self, Batch, Outcome, Scope, Settings};
@@ -49,6 +49,11 @@ pub struct Args {
     /// Print a single page as plain text (the default)
     #[arg(long, conflicts_with_all = ["markdown", "json"])]
     text: bool,
+
+    /// A TOML file with CSS selectors for the sites that need them: a table per domain with `content`, `drop`, `title`,
+    /// `author` and `date`
+    #[arg(long, value_name = "FILE")]
+    rules: Option<PathBuf>,
 
     /// Sentences in a summary; 0 leaves it out
     #[arg(long, value_name = "N", default_value_t = 3)]
@@ -123,6 +128,7 @@ pub fn run(args: Args) -> Result<Exit, Failure> {
         sentences: args.sentences,
         fields: args.fields.clone(),
         languages: args.languages.clone(),
+        rules: args.rules.as_deref().map(read_rules).transpose()?,
     };
     if let Some(missing) = args.inputs.iter().find(|input| *input != Path::new("-") && !input.exists()) {
         return Err(Failure::new(format!("{}: no such file or folder", missing.display()))
@@ -135,6 +141,13 @@ pub fn run(args: Args) -> Result<Exit, Failure> {
             Err(Failure::usage("archives and folders need `--out DOCS`").hint("a single .html file or `-` is printed"))
         }
     }
+}
+
+fn read_rules(path: &Path) -> Result<Arc<Rules>, Failure> {
+    let named = |problem: String| Failure::usage(format!("{}: {problem}", path.display()));
+    let text = std::fs::read_to_string(path).map_err(|error| named(error.to_string()))?;
+    let hint = "a site is written `[\"example.com\"]`, then `content = [\"article .body\"]`, `title = \"h1\"`";
+    Rules::parse(&text).map(Arc::new).map_err(|bad| named(bad.to_string()).hint(hint))
 }
 
 fn fill(out: &Path, inputs: &[PathBuf], args: &Args, settings: Settings) -> Result<Exit, Failure> {

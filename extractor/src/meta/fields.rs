@@ -2,8 +2,9 @@
 
 use url::Url;
 
+use super::date::{day, day_of_address};
 use super::{Head, collapse};
-use crate::blocks::{Page, lexicon::Role, place};
+use crate::blocks::{Block, Page, lexicon::Role, place};
 use crate::{Document, Language};
 
 /// Longer names are no names.
@@ -15,7 +16,7 @@ impl Head {
         document.site = self.site();
         document.title = self.document_title(page, document.site.as_deref());
         document.author = self.author(page);
-        document.published = self.published(page);
+        document.published = self.published(page, url.map_or("", Url::as_str));
         document.description = self
             .meta(&["og:description", "description", "twitter:description"])
             .map(str::to_owned)
@@ -74,7 +75,7 @@ impl Head {
         Some(without_by(page.block_text(byline)).to_owned()).filter(|name| is_name(name))
     }
 
-    fn published(&self, page: &Page<'_>) -> Option<String> {
+    fn published(&self, page: &Page<'_>, address: &str) -> Option<String> {
         const NAMES: [&str; 9] = [
             "article:published_time",
             "datepublished",
@@ -87,19 +88,22 @@ impl Head {
             "parsely-pub-date",
         ];
         let stated = self.structured.published.as_deref().or_else(|| self.meta(&NAMES));
+        let shown = |block: &Block| block.places & place::TIME != 0;
         stated
             .and_then(day)
-            .or_else(|| {
-                let time = page.elements.iter().filter_map(|element| page.tree.attribute(element.node, "datetime"));
-                time.take(8).find_map(|value| day(&value))
-            })
-            .or_else(|| {
-                page.blocks
-                    .iter()
-                    .filter(|block| block.places & place::TIME != 0)
-                    .find_map(|block| day(page.block_text(block)))
-            })
+            .or_else(|| self.times.iter().find_map(|value| day(value)))
+            .or_else(|| page.blocks.iter().filter(|block| shown(block)).find_map(|block| day(page.block_text(block))))
+            .or_else(|| day_of_address(address))
+            .or_else(|| day_near_heading(page))
     }
+}
+
+/// A date in figures that stands by itself shortly before or after the first main heading.
+fn day_near_heading(page: &Page<'_>) -> Option<String> {
+    let heading = page.blocks.iter().position(|block| block.heading == 1)?;
+    let near = heading.saturating_sub(3)..page.blocks.len().min(heading + 8);
+    let is_short = |block: &&Block| block.characters <= 80 && (4..=16).contains(&block.digits);
+    page.blocks[near].iter().filter(is_short).find_map(|block| day(page.block_text(block)))
 }
 
 fn without_by(text: &str) -> &str {
@@ -127,39 +131,9 @@ fn without_site(title: &str, site: Option<&str>) -> String {
     title
 }
 
-/// The day of a date that begins with year, month and day in figures.
-fn day(text: &str) -> Option<String> {
-    let text = text.trim();
-    let mut numbers = text.split(|c: char| !c.is_ascii_digit()).filter(|part| !part.is_empty());
-    let first = numbers.next()?;
-    let (year, month, day) = match first.len() {
-        4 => (first, numbers.next()?, numbers.next()?),
-        8 | 14 => (&first[..4], &first[4..6], &first[6..8]),
-        _ => return None,
-    };
-    let (year, month, day): (u16, u8, u8) =
-        (year.parse().ok()?, month.parse().ok()?, day.get(..2.min(day.len()))?.parse().ok()?);
-    let valid = (1900..2100).contains(&year) && (1..=12).contains(&month) && (1..=31).contains(&day);
-    (valid && text.starts_with(first)).then(|| format!("{year:04}-{month:02}-{day:02}"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn days_are_read_from_figures() {
-        for (text, expected) in [
-            ("2022-06-10T08:00:00Z", Some("2022-06-10")),
-            ("2022/6/1", Some("2022-06-01")),
-            ("20220610", Some("2022-06-10")),
-            ("2022年6月10日", Some("2022-06-10")),
-            ("10 June 2022", None),
-            ("2022-13-01", None),
-        ] {
-            assert_eq!(day(text).as_deref(), expected, "{text}");
-        }
-    }
 
     #[test]
     fn titles_lose_the_name_of_their_site() {
