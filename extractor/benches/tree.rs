@@ -1,7 +1,8 @@
-//! How fast the tree is, and how much memory it takes, beside `scraper` on the same pages in the same run.
+//! How fast the tree and the whole document are, and how much memory they take, beside `scraper` on the same pages in
+//! the same run.
 //!
-//! `cargo bench -p pith-extractor --bench tree -- [EVERY]` reads every EVERYth page (default 16) of the shared
-//! extraction sets. Time is CPU time of this thread, the parsers take turns, and the median of the rounds counts.
+//! `cargo bench -p pith-extractor --bench tree -- [EVERY] [ROUTE]` reads every EVERYth page (default 16) of the shared
+//! extraction sets, by all routes or once by the one of that name, as a profiler wants it. Time is CPU time of this thread, the parsers take turns, and the median of the rounds counts.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::hint::black_box;
@@ -9,7 +10,9 @@ use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
+use pith_extractor::model::MODEL;
 use pith_extractor::tree::{Kind, Step, Tree};
+use pith_extractor::{Options, Reading, extract};
 
 const N_ROUNDS: usize = 7;
 
@@ -51,11 +54,20 @@ static COUNTING: Counting = Counting;
 
 type Route = (&'static str, fn(&str));
 
-const ROUTES: [Route; 3] = [
+const ROUTES: [Route; 6] = [
     ("tree", |page| {
         black_box(Tree::parse(page));
     }),
     ("tree, all text and every class read", |page| read_everything(&Tree::parse(page))),
+    ("tree, head and blocks", |page| {
+        black_box(Reading::of(page, ""));
+    }),
+    ("judged: features and prediction too", |page| {
+        black_box(Reading::of(page, "").judge(&MODEL));
+    }),
+    ("document", |page| {
+        black_box(extract(page.as_bytes(), None, &Options::default()));
+    }),
     ("scraper", |page| {
         black_box(scraper::Html::parse_document(page));
     }),
@@ -70,6 +82,10 @@ fn main() {
         return;
     }
     println!("{} pages, {:.1} MB, {N_ROUNDS} rounds", pages.len(), n_bytes as f64 / 1e6);
+    let only = std::env::args().skip(1).find_map(|name| ROUTES.iter().find(|route| route.0 == name));
+    if let Some((_, run)) = only {
+        return pages.iter().for_each(|page| run(page));
+    }
     let mut seconds = vec![Vec::new(); ROUTES.len()];
     for _ in 0..N_ROUNDS {
         for (route, times) in ROUTES.iter().zip(&mut seconds) {

@@ -5,7 +5,7 @@ use crate::tree::Tag;
 
 /// Main content as plain text, paragraphs separated by a blank line.
 pub fn plain(page: &Page<'_>, kept: &[bool]) -> String {
-    let mut text = String::new();
+    let mut text = String::with_capacity(page.text.len());
     let mut last: Option<&Block> = None;
     for (block, _) in page.blocks.iter().zip(kept).filter(|(_, kept)| **kept) {
         if let Some(last) = last {

@@ -34,13 +34,28 @@ pub fn words(text: &str, language: Option<Language>) -> Vec<&str> {
 
 /// How many words a text has; in scripts without spaces every character counts as one.
 pub fn count_words(text: &str) -> usize {
+    let is_space = |byte: Option<&u8>| byte.is_none_or(u8::is_ascii_whitespace);
     let mut count = 0;
-    for piece in text.split(|c: char| c.is_ascii_whitespace()) {
+    let mut rest = text;
+    while !rest.is_empty() {
+        let bytes = rest.as_bytes();
+        let n_letters = bytes.iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
+        let sign = bytes.get(n_letters).is_some_and(|byte| byte.is_ascii() && !byte.is_ascii_whitespace());
+        // Most pieces between spaces are letters and perhaps a sign behind them: one word, without any tables.
+        let end = n_letters + usize::from(sign);
+        if is_space(bytes.get(end)) && (n_letters > 0 || !sign) {
+            count += usize::from(n_letters > 0);
+            rest = rest.get(end + 1..).unwrap_or("");
+            continue;
+        }
+        let end = bytes.iter().position(u8::is_ascii_whitespace).unwrap_or(bytes.len());
+        let (piece, after) = rest.split_at(end);
         if piece.is_ascii() {
             ascii_words(piece, &mut |_| count += 1);
         } else {
             count += piece.unicode_words().count();
         }
+        rest = after;
     }
     count
 }
@@ -157,7 +172,15 @@ mod tests {
 
     #[test]
     fn words_are_counted_by_character_where_there_are_no_spaces() {
-        assert_eq!(count_words("two words"), 2);
+        for text in [
+            "two words",
+            "a1, b_ _ c. d-e f.g 3.5; x,",
+            "né 中文a, 'tis it's a' Ω. ½",
+            "_a a_ a_b _",
+            "x\u{300} y\u{ad}",
+        ] {
+            assert_eq!(count_words(text), words(text, Some(Language::JAPANESE)).len(), "{text}");
+        }
         assert_eq!(count_words("兩個字 PC"), 4);
     }
 

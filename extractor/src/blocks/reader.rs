@@ -35,12 +35,13 @@ pub(super) struct Reader {
     last_unspaced: Option<char>,
 }
 
-impl Default for Reader {
-    fn default() -> Self {
+impl Reader {
+    /// Ready for a page of so many bytes: a tenth of a page is text, on most of them.
+    pub(super) fn for_page(n_bytes: usize) -> Self {
         Reader {
-            text: String::new(),
-            words: Vec::new(),
-            blocks: Vec::new(),
+            text: String::with_capacity(n_bytes / 10),
+            words: Vec::with_capacity(n_bytes / 64),
+            blocks: Vec::with_capacity(n_bytes / 512),
             block: Block::default(),
             themes: &THEMES,
             open: false,
@@ -169,8 +170,12 @@ impl Reader {
         self.write_space();
         self.begin_word(bytes[0].is_ascii_uppercase(), link, bold);
         let (mut word, mut digits, mut length) = (self.word, 0, 0);
-        while let Some(&byte) = bytes.get(length).filter(|byte| is_ascii_word(**byte)) {
-            word = mix(word, byte.to_ascii_lowercase());
+        for &byte in bytes {
+            let small = SMALL[usize::from(byte)];
+            if small == 0 {
+                break;
+            }
+            word = mix(word, small);
             digits += u32::from(byte.is_ascii_digit());
             length += 1;
         }
@@ -311,8 +316,23 @@ impl Reader {
 
 #[inline]
 fn is_ascii_word(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_'
+    SMALL[usize::from(byte)] != 0
 }
+
+/// The small letter of each byte that ASCII words are made of, 0 for all others: one look-up for what would be five
+/// comparisons.
+const SMALL: [u8; 256] = {
+    let mut small = [0; 256];
+    let mut byte = 0;
+    while byte < 128 {
+        let character = byte as u8;
+        if character.is_ascii_alphanumeric() || character == b'_' {
+            small[byte] = character.to_ascii_lowercase();
+        }
+        byte += 1;
+    }
+    small
+};
 
 /// Scripts whose characters count one by one: kana, Han, Thai, Burmese.
 pub fn is_unspaced(character: char) -> bool {

@@ -168,7 +168,7 @@ fn links(page: &Page<'_>, evidence: &Evidence, matrix: &mut Matrix) {
     for RawLink { node, block, .. } in page.links.iter().rev() {
         let Some(row) = targets.get_mut(*block as usize) else { continue };
         let Some(target) = page.tree.attribute(*node, "href") else { continue };
-        let path = target.split_once("://").map_or(&*target, |(_, rest)| rest);
+        let path = after(&target, b"://").unwrap_or(&target);
         let joints = path.bytes().take(256).filter(|byte| matches!(byte, b'/' | b'-' | b'_' | b'=')).count();
         *row = [target_kind(&target, own_host), count(joints as u32), log(path.len() as u32)];
     }
@@ -179,8 +179,18 @@ fn links(page: &Page<'_>, evidence: &Evidence, matrix: &mut Matrix) {
 }
 
 fn host(address: &str) -> &str {
-    let rest = address.split_once("//").map_or("", |(_, rest)| rest);
-    rest.split(['/', '?', '#']).next().unwrap_or("").trim_start_matches("www.")
+    let rest = after(address, b"//").unwrap_or("");
+    let end = rest.bytes().position(|byte| matches!(byte, b'/' | b'?' | b'#')).unwrap_or(rest.len());
+    let mut host = &rest[..end];
+    while let Some(shorter) = host.strip_prefix("www.") {
+        host = shorter;
+    }
+    host
+}
+
+/// What follows the first mark; pages hold too many addresses for a general search.
+fn after<'t>(text: &'t str, mark: &[u8]) -> Option<&'t str> {
+    text.as_bytes().windows(mark.len()).position(|window| window == mark).map(|at| &text[at + mark.len()..])
 }
 
 /// 1 this page, 2 an action, 3 this site, 4 elsewhere, 5 a social network.
