@@ -25,7 +25,7 @@ const TRUNCATED: [&str; 8] = [
     "misnested b and i with attributes",
     "attributes of one tag",
     "formatting over paragraphs",
-    "table cells",
+    "formatting in tables",
 ];
 
 /// One test, so that nothing else runs in the process while it is measured.

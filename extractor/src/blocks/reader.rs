@@ -298,8 +298,12 @@ impl Reader {
         self.block.bold_words += u32::from(bold);
         self.block.fingerprint = (self.block.fingerprint ^ hash).wrapping_mul(0x0100_0193).rotate_left(5);
         let bits = self.themes.get(hash);
-        if bits != 0 {
-            self.count_themes(bits);
+        // Every third word is a stop word, which no processor can guess: those are counted without asking.
+        const STOP: u32 = 1 << Theme::Stop as u32;
+        let stop = &mut self.block.themes[Theme::Stop as usize];
+        *stop = stop.saturating_add(u16::from(bits & STOP != 0));
+        if bits & !STOP != 0 {
+            self.count_themes(bits & !STOP);
         }
     }
 

@@ -13,8 +13,10 @@ const MAX_AUTHOR: usize = 120;
 impl Head {
     /// Fills the fields that say where a document comes from.
     pub(crate) fn describe(&self, page: &Page<'_>, url: Option<&Url>, document: &mut Document) {
-        document.site = self.site();
-        document.title = self.document_title(page, document.site.as_deref());
+        let host = url.and_then(Url::host_str).map(|host| host.trim_start_matches("www."));
+        let named = self.site();
+        document.title = self.document_title(page, named.as_deref(), host);
+        document.site = named.or_else(|| host.map(str::to_owned));
         document.author = self.author(page);
         document.published = self.published(page, url.map_or("", Url::as_str));
         document.description = self
@@ -42,7 +44,7 @@ impl Head {
         named.map(str::to_owned).or_else(|| self.structured.site.clone())
     }
 
-    fn document_title(&self, page: &Page<'_>, site: Option<&str>) -> Option<String> {
+    fn document_title(&self, page: &Page<'_>, site: Option<&str>, host: Option<&str>) -> Option<String> {
         let stated = self
             .structured
             .headline
@@ -53,7 +55,7 @@ impl Head {
             let first = page.blocks.iter().find(|block| block.heading == 1)?;
             Some(page.block_text(first).to_owned())
         };
-        stated.map(|title| without_site(&title, site)).or_else(heading)
+        stated.map(|title| without_site(&title, site, host)).or_else(heading)
     }
 
     fn author(&self, page: &Page<'_>) -> Option<String> {
@@ -66,13 +68,7 @@ impl Head {
         if let Some(name) = stated.map(without_by).filter(|name| is_name(name)) {
             return Some(name.to_owned());
         }
-        let byline = page.blocks.iter().find(|block| {
-            let element = &page.elements[block.element as usize];
-            element.roles & (1 << Role::Byline as u32) != 0
-                && block.n_words() <= 8
-                && page.block_text(block).to_lowercase().starts_with("by ")
-        })?;
-        Some(without_by(page.block_text(byline)).to_owned()).filter(|name| is_name(name))
+        byline(page).or_else(|| author_link(page))
     }
 
     fn published(&self, page: &Page<'_>, address: &str) -> Option<String> {
@@ -106,24 +102,69 @@ fn day_near_heading(page: &Page<'_>) -> Option<String> {
     page.blocks[near].iter().filter(is_short).find_map(|block| day(page.block_text(block)))
 }
 
+/// What stands before a name in a byline.
+const BY: [&str; 12] =
+    ["by ", "por ", "von ", "par ", "di ", "作者：", "作者:", "文／", "文/", "記者", "记者", "author: "];
+
+/// The first short text in an element that calls itself a byline and begins as one.
+fn byline(page: &Page<'_>) -> Option<String> {
+    let is_byline = |block: &&Block| {
+        let roles = page.elements[block.element as usize].roles;
+        roles & (1 << Role::Byline as u32) != 0 && block.n_words() <= 12
+    };
+    page.blocks.iter().filter(is_byline).find_map(|block| {
+        let text = page.block_text(block);
+        let name = without_by(text);
+        (name.len() < text.len() && is_name(name)).then(|| name.to_owned())
+    })
+}
+
+/// The text of the first link that says that it leads to the author.
+fn author_link(page: &Page<'_>) -> Option<String> {
+    let says_author = |rel: &str| rel.split_ascii_whitespace().any(|word| word.eq_ignore_ascii_case("author"));
+    let found = page.links.iter().take(MAX_LINKS_LOOKED_AT);
+    let mut found = found.filter(|link| page.tree.attribute(link.node, "rel").is_some_and(|rel| says_author(&rel)));
+    let link = found.next()?;
+    let name = collapse(page.text.get(link.start as usize..link.end as usize)?);
+    is_name(&name).then_some(name)
+}
+
+/// The author of a page stands before its comments.
+const MAX_LINKS_LOOKED_AT: usize = 400;
+
 fn without_by(text: &str) -> &str {
     let text = text.trim();
-    let rest = text.get(..3).filter(|start| start.eq_ignore_ascii_case("by ")).map(|_| &text[3..]);
-    rest.unwrap_or(text).trim()
+    let begins = |by: &&&str| text.get(..by.len()).is_some_and(|start| start.to_lowercase() == ***by);
+    BY.iter().find(begins).map_or(text, |by| text[by.len()..].trim())
 }
 
 fn is_name(text: &str) -> bool {
     !text.is_empty() && text.len() <= MAX_AUTHOR && !text.contains("://") && !text.contains('@')
 }
 
-/// `Rain in May - The Paper` without its paper.
-fn without_site(title: &str, site: Option<&str>) -> String {
+/// `Rain in May - The Paper` without its paper, by the site's name or its host's.
+fn without_site(title: &str, site: Option<&str>, host: Option<&str>) -> String {
     let title = collapse(title);
-    let Some(site) = site.map(str::trim).filter(|site| !site.is_empty()) else { return title };
-    for mark in [" | ", " - ", " – ", " — ", " :: ", " · ", "_", "－"] {
+    let letters =
+        |text: &str| -> String { text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect() };
+    let names: Vec<String> = site.into_iter().chain(host).map(letters).filter(|name| !name.is_empty()).collect();
+    let is_label = |name: &str| host.is_some_and(|host| host.split('.').any(|label| label.len() > 3 && label == name));
+    let is_site = |part: &str| {
+        let part = letters(part);
+        !part.is_empty() && (names.contains(&part) || is_label(&part))
+    };
+    for mark in [" | ", " - ", " – ", " — ", " :: ", " · ", " » ", "_", "－", "|"] {
         if let Some((rest, last)) = title.rsplit_once(mark)
-            && last.trim().eq_ignore_ascii_case(site)
             && !rest.trim().is_empty()
+            && is_site(last)
+        {
+            return rest.trim().to_owned();
+        }
+    }
+    for mark in [" | ", " - ", ": "] {
+        if let Some((first, rest)) = title.split_once(mark)
+            && !rest.trim().is_empty()
+            && is_site(first)
         {
             return rest.trim().to_owned();
         }
@@ -137,7 +178,21 @@ mod tests {
 
     #[test]
     fn titles_lose_the_name_of_their_site() {
-        assert_eq!(without_site("Rain in May - The Paper", Some("The Paper")), "Rain in May");
-        assert_eq!(without_site("Rain - Sun", Some("The Paper")), "Rain - Sun");
+        let paper = Some("The Paper");
+        assert_eq!(without_site("Rain in May - The Paper", paper, None), "Rain in May");
+        assert_eq!(without_site("Rain - Sun", paper, None), "Rain - Sun");
+        assert_eq!(without_site("Rain | The Guardian", None, Some("theguardian.com")), "Rain");
+        assert_eq!(without_site("Rain - news-16.test", None, Some("news-16.test")), "Rain");
+        assert_eq!(without_site("The Paper: Rain", paper, Some("paper.org")), "Rain");
+        assert_eq!(without_site("The Paper", paper, Some("paper.org")), "The Paper");
+    }
+
+    #[test]
+    fn bylines_lose_their_first_word() {
+        for (text, name) in
+            [("By Ana Lima", "Ana Lima"), ("作者：王小明", "王小明"), ("Bye Bye", "Bye Bye"), ("b", "b")]
+        {
+            assert_eq!(without_by(text), name);
+        }
     }
 }

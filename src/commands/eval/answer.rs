@@ -9,7 +9,7 @@ use url::Url;
 
 use crate::exit::{Exit, Failure};
 
-/// Answer each {id, url, html} on stdin with {id, text, seconds, peak_rss_mb} on stdout.
+/// Answer each {id, url, html} on stdin with {id, text, title, author, published, seconds, …} on stdout.
 ///
 /// `seconds` is processor time around the reading of the page alone: charset, tree, main content, metadata and links.
 #[derive(clap::Args, Debug)]
@@ -43,7 +43,9 @@ pub fn run(_: Args) -> Result<Exit, Failure> {
         let document = extract(question.html.as_bytes(), url.as_ref(), &options);
         let seconds = thread_seconds() - begun;
         let answer = serde_json::json!({
-            "id": question.id, "text": document.text, "seconds": seconds, "peak_rss_mb": peak_rss_mb(),
+            "id": question.id, "text": document.text, "title": document.title, "author": document.author,
+            "published": document.published, "language": document.language, "page_type": document.page_type,
+            "seconds": seconds, "peak_rss_mb": peak_rss_mb(),
         });
         match writeln!(stdout, "{answer}").and_then(|()| stdout.flush()) {
             Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => return Ok(Exit::Done),
