@@ -62,13 +62,28 @@ impl<'a> Picks<'a> {
         !matches!(self.budget, Budget::Sentences(_))
     }
 
-    /// Takes a sentence where it fits, and says whether more are wanted. A sentence must not be offered twice.
-    pub fn offer(&mut self, index: usize) -> bool {
-        let size = match self.budget {
+    /// The part of a sentence that what is left of the budget holds: 1 where all of it fits.
+    pub fn part_that_fits(&self, index: usize) -> f64 {
+        match self.budget {
+            Budget::Sentences(_) => 1.0,
+            // No sentence has more words or characters than bytes.
+            _ if self.sentences[index].len() <= self.left => 1.0,
+            _ => (self.left as f64 / self.size(index).max(1) as f64).min(1.0),
+        }
+    }
+
+    /// What a sentence costs.
+    fn size(&self, index: usize) -> usize {
+        match self.budget {
             Budget::Sentences(_) => 1,
             Budget::Words(_) => count_words(self.sentences[index]),
             Budget::Characters(_) | Budget::Share(_) => self.sentences[index].chars().count(),
-        };
+        }
+    }
+
+    /// Takes a sentence where it fits, and says whether more are wanted. A sentence must not be offered twice.
+    pub fn offer(&mut self, index: usize) -> bool {
+        let size = self.size(index);
         if size <= self.left || self.overruns {
             self.left = self.left.saturating_sub(size);
             self.taken.push(index);
@@ -81,6 +96,11 @@ impl<'a> Picks<'a> {
     /// Whether anything is left to fill.
     pub fn wants_more(&self) -> bool {
         self.left > 0 && self.misses < MISSES && self.taken.len() < self.sentences.len()
+    }
+
+    /// How many sentences have been taken.
+    pub fn n_taken(&self) -> usize {
+        self.taken.len()
     }
 
     /// The sentences in the order in which they were taken, best first.

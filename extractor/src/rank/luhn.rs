@@ -18,7 +18,7 @@ fn significant(text: &Analysis<'_>) -> Vec<bool> {
 /// The best cluster's number of significant words, squared, over its length.
 fn best_cluster(tokens: &[u32], significant: &[bool]) -> f64 {
     let mut best: f64 = 0.0;
-    let (mut start, mut last, mut count) = (0, 0, 0);
+    let (mut start, mut last, mut count) = (0, 0, 0_u64);
     for (at, word) in tokens.iter().enumerate() {
         if !significant[*word as usize] {
             continue;
