@@ -33,12 +33,14 @@
 //! ```
 
 mod damage;
+mod decoder;
 mod dialect;
 mod dictionary;
 mod digest;
 mod frame;
 mod http;
 mod index;
+mod member;
 mod pack;
 mod page;
 mod reader;

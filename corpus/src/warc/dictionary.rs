@@ -6,11 +6,11 @@ use std::path::Path;
 
 use zstd::zstd_safe::{self, CCtx, CParameter, DCtx};
 
+use super::decoder::{Walk, walk};
 use super::frame::{COPY_MAGIC, COPY_TAG, DICTIONARY_MAGIC, FRAME_HEADER_MAX, FrameHeader, RAW_DICTIONARY_MAGIC};
 use super::reader::{Reader, ReaderOptions};
 use super::record::RecordType;
 use super::source::Source;
-use super::stream::{Walk, walk};
 use crate::error::{Error, Result};
 
 /// Larger dictionaries are refused, as the format's draft allows.

@@ -8,11 +8,12 @@ use std::path::{Path, PathBuf};
 use memchr::memmem;
 
 use super::damage::{Damage, Reason};
+use super::decoder::{Gzip, Zstd};
 use super::dialect::Dialect;
 use super::digest;
 use super::record::{Found, Head, Record};
 use super::source::Source;
-use super::stream::{Form, Gzip, Pull, Stream, Zstd};
+use super::stream::{Form, Pull, Stream};
 use super::wrapping::{Lz4, Wacz};
 use crate::error::{Error, Result};
 
