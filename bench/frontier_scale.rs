@@ -4,8 +4,10 @@
 //! $ cargo run --release --example frontier_scale -- /tmp/frontier 10000000
 //! ```
 //!
-//! Every leased page offers 40 links, of which eight are new and the others are drawn evenly from all that is known,
-//! which is the worst that can happen to a set on disk. A process of its own does that and is killed with SIGKILL when
+//! Every leased page offers 40 links, of which eight are new. Of the 32 known ones 28 were offered lately and four are
+//! drawn evenly from all that is known: of the known links that a breadth-first crawl of the Debian documentation finds
+//! (237 441 URLs, 5.3 million links), 93 % were among the last 4 096. With `even` as the last word all of them are drawn
+//! evenly, which is the worst that can happen to a set on disk. A process of its own does that and is killed with SIGKILL when
 //! it has offered all; then the frontier is opened again and everything that waits is leased and settled. A row is
 //! printed for every tenth. Rates by the processor's time are told beside those by the clock, because only they mean
 //! something on a busy machine; they include the making of the links and all threads.
@@ -22,6 +24,10 @@ use pith_crawler::{
 /// Links on a page; one in five of them is new.
 const LINKS: u64 = 40;
 const NEW_LINKS: u64 = 8;
+/// Links before this one are new or drawn evenly, the others were offered lately.
+const EVEN_LINKS: u64 = 12;
+/// How many links ago is lately.
+const LATELY: u64 = 4096;
 const HOSTS: u64 = 100_000;
 /// Leases settled together, as a crawl does with the pages of a quarter second.
 const BATCH: usize = 250;
@@ -33,18 +39,19 @@ type Failure = Box<dyn std::error::Error>;
 fn main() -> Result<(), Failure> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let [folder, n_urls, rest @ ..] = words.as_slice() else {
-        return Err("usage: frontier_scale FOLDER URLS [ORDER]".into());
+        return Err("usage: frontier_scale FOLDER URLS [ORDER [web|even]]".into());
     };
     let order = rest.first().map_or("breadth", String::as_str);
     let n_urls: u64 = n_urls.parse()?;
-    if rest.get(1).is_some_and(|word| word == "fill") {
-        return fill(Path::new(folder), n_urls, order);
+    let draw = rest.get(1).map_or("web", String::as_str);
+    if rest.get(2).is_some_and(|word| word == "fill") {
+        return fill(Path::new(folder), n_urls, order, draw == "even");
     }
     println!(
         "{:>10} {:>11} {:>15} {:>11} {:>15} {:>8} {:>8}",
         "URLs", "offered/s", "offered/CPU s", "leased/s", "leased/CPU s", "RSS MB", "disk MB"
     );
-    fill_and_kill(folder, n_urls, order)?;
+    fill_and_kill(folder, n_urls, order, draw)?;
     let started = Instant::now();
     let frontier = open(Path::new(folder), order)?;
     println!("opened after a kill in {:.2} s, {} URLs known", started.elapsed().as_secs_f64(), frontier.gauges().known);
@@ -57,9 +64,9 @@ fn open(folder: &Path, order: &str) -> Result<LocalFrontier, Failure> {
 }
 
 /// Fills the frontier in a process of its own, which ends as crashes do.
-fn fill_and_kill(folder: &str, n_urls: u64, order: &str) -> Result<(), Failure> {
+fn fill_and_kill(folder: &str, n_urls: u64, order: &str, draw: &str) -> Result<(), Failure> {
     let mut child = Command::new(std::env::current_exe()?)
-        .args([folder, &n_urls.to_string(), order, "fill"])
+        .args([folder, &n_urls.to_string(), order, draw, "fill"])
         .stdout(Stdio::piped())
         .spawn()?;
     let mut rates = Vec::new();
@@ -82,7 +89,7 @@ fn fill_and_kill(folder: &str, n_urls: u64, order: &str) -> Result<(), Failure> 
     Ok(())
 }
 
-fn fill(folder: &Path, n_urls: u64, order: &str) -> Result<(), Failure> {
+fn fill(folder: &Path, n_urls: u64, order: &str, evenly: bool) -> Result<(), Failure> {
     let frontier = open(folder, order)?;
     let mut known = frontier.gauges().known;
     if known == 0 {
@@ -93,13 +100,23 @@ fn fill(folder: &Path, n_urls: u64, order: &str) -> Result<(), Failure> {
     let mut next_row = known + n_urls / 10;
     let mut held = Vec::new();
     let mut random = 7_u64;
+    let mut lately: Vec<u64> = (0..LATELY).map(|number| number % known).collect();
+    let mut n_links = 0;
     while known < n_urls {
         let Next::Fetch(lease) = frontier.lease()? else { return Err("the frontier ran dry".into()) };
         frontier.rest(&lease, Pause::Answered(Duration::ZERO))?;
         let mut links = Vec::with_capacity(LINKS as usize);
         for index in 0..LINKS {
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            let number = if index < NEW_LINKS { known + index } else { (random >> 20) % known };
+            let any = (random >> 20) % known;
+            let number = match index {
+                0..NEW_LINKS => known + index,
+                NEW_LINKS..EVEN_LINKS => any,
+                _ if evenly => any,
+                _ => lately[any as usize % lately.len()],
+            };
+            lately[(n_links % LATELY) as usize] = number;
+            n_links += 1;
             links.push(link(number));
         }
         let visit = Visit { link: &lease.link, n_links: links.len(), body: b"" };

@@ -16,8 +16,12 @@ mod inspect;
 mod lab;
 #[path = "main/layers.rs"]
 mod layers;
+#[path = "main/network.rs"]
+mod network;
 #[path = "main/order.rs"]
 mod order;
+#[path = "main/pages.rs"]
+mod pages;
 #[path = "main/program.rs"]
 mod program;
 #[path = "main/readme.rs"]

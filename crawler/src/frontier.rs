@@ -225,7 +225,7 @@ impl Totals {
         self.outcomes.iter().sum()
     }
 
-    fn count(&mut self, receipt: Receipt) {
+    pub(crate) fn count(&mut self, receipt: Receipt) {
         let code = usize::from(receipt.outcome.code());
         if code >= self.outcomes.len() {
             self.outcomes.resize(code + 1, 0);

@@ -14,7 +14,7 @@ use crate::sink::Sink;
 /// How long a page waits at most before it is made durable.
 const COMMIT_AFTER: Duration = Duration::from_millis(250);
 /// Bytes after which pages are made durable at once.
-const COMMIT_BYTES: usize = 32 << 20;
+const COMMIT_BYTES: usize = 12 << 20;
 
 /// Pages that are durable now.
 pub(crate) struct Kept {

@@ -89,6 +89,12 @@ outcomes! {
 }
 
 impl Outcome {
+    /// Whether the URL was not wanted, by its host's rules or by ours.
+    pub fn is_left_out(self) -> bool {
+        matches!(self, Outcome::Disallowed | Outcome::NoIndex | Outcome::OutOfScope | Outcome::UnwantedType)
+            || matches!(self, Outcome::Mirror | Outcome::SoftNotFound)
+    }
+
     /// Whether the URL gave what was hoped for, or leads there by another one.
     pub fn is_good(self) -> bool {
         matches!(self, Outcome::Stored | Outcome::NotModified | Outcome::Redirected | Outcome::Duplicate)

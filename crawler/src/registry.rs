@@ -114,6 +114,8 @@ pub(crate) struct Registry {
     /// When every `stride`-th page was kept.
     moments: Vec<Duration>,
     stride: u64,
+    /// How many pages there were when more were last noted, and when that was.
+    noted: (u64, Duration),
     recent: std::collections::VecDeque<(Instant, u64)>,
 }
 
@@ -125,6 +127,7 @@ impl Registry {
             pages_before: totals.of(Outcome::Stored),
             moments: Vec::new(),
             stride: 1,
+            noted: (totals.of(Outcome::Stored), Duration::ZERO),
             recent: [(now, totals.of(Outcome::Stored))].into(),
         }
     }
@@ -137,13 +140,20 @@ impl Registry {
     pub(crate) fn note(&mut self, totals: &Totals) {
         let pages = totals.of(Outcome::Stored);
         let elapsed = self.elapsed();
+        let (before, noted_at) = self.noted;
         while (self.moments.len() as u64) < (pages - self.pages_before) / self.stride {
             if self.moments.len() == MAX_MOMENTS {
                 self.moments = self.moments.iter().skip(1).step_by(2).copied().collect();
                 self.stride *= 2;
                 continue;
             }
-            self.moments.push(elapsed);
+            // Pages become durable in groups; within one they are taken to have come evenly.
+            let number = self.pages_before + (self.moments.len() as u64 + 1) * self.stride;
+            let share = number.saturating_sub(before) as f64 / (pages - before).max(1) as f64;
+            self.moments.push(noted_at + (elapsed - noted_at).mul_f64(share.min(1.0)));
+        }
+        if pages > before {
+            self.noted = (pages, elapsed);
         }
         let now = Instant::now();
         if self.recent.back().is_none_or(|(at, _)| now - *at >= Duration::from_millis(500)) {
@@ -219,7 +229,28 @@ impl Registry {
     }
 }
 
-/// URLs that ended badly.
+/// URLs that ended badly: neither well nor left out on purpose.
 pub(crate) fn errors(totals: &Totals) -> u64 {
-    Outcome::ALL.iter().filter(|outcome| !outcome.is_good()).map(|&outcome| totals.of(outcome)).sum()
+    let is_error = |outcome: &&Outcome| !outcome.is_good() && !outcome.is_left_out();
+    Outcome::ALL.iter().filter(is_error).map(|&outcome| totals.of(outcome)).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frontier::Receipt;
+
+    #[test]
+    fn pages_that_become_durable_together_are_spread_over_their_time() {
+        let mut totals = Totals::default();
+        let mut registry = Registry::new(&totals);
+        for group in 1..=5 {
+            let receipt = Receipt { outcome: Outcome::Stored, bytes: 1, milliseconds: 1, digest: 1 };
+            (0..20).for_each(|_| totals.count(receipt));
+            registry.started = Instant::now() - Duration::from_secs(group);
+            registry.note(&totals);
+        }
+        let rates = registry.deciles();
+        assert!(rates.iter().all(|rate| (19.0..21.0).contains(rate)), "{rates:?}");
+    }
 }

@@ -227,8 +227,12 @@ impl<'c, F: Frontier> Visitor<'c, F> {
                 Ok(Answer::Status(..) | Answer::Unwanted | Answer::NotModified(_)) => {
                     return Ok(Ok(Robots::allow_all()));
                 }
-                // Nothing will be connected, so it does no harm that the URL itself will say so.
-                Err(Outcome::BlockedAddress | Outcome::NoAddress) => return Ok(Ok(Robots::allow_all())),
+                // Nothing will be asked of this origin, so it does no harm that the URL itself will say so.
+                Err(Outcome::BlockedAddress | Outcome::NoAddress | Outcome::TlsError)
+                    if at.origin() == url.origin() =>
+                {
+                    return Ok(Ok(Robots::allow_all()));
+                }
                 Err(_) => return Ok(Err(Health::Unreachable)),
             }
         }

@@ -10,7 +10,7 @@ use pith_web::{Request, Robots, RunningWeb, Traps, Web, WebConfig};
 use serde_json::Value;
 
 /// A clock reading may be late by as much: the server notes the end of an answer after the client has it.
-const TOLERANCE: Duration = Duration::from_millis(25);
+pub const TOLERANCE: Duration = Duration::from_millis(25);
 
 pub fn pith() -> Command {
     Command::new(env!("CARGO_BIN_EXE_pith"))
@@ -69,7 +69,7 @@ fn by_host(web: &RunningWeb) -> BTreeMap<String, Vec<Request>> {
 
 /// From the servers' log: never two requests to one host at once, and never a gap below the delay.
 #[track_caller]
-fn check_gaps(web: &RunningWeb, delay: impl Fn(&str) -> Duration) {
+pub fn check_gaps(web: &RunningWeb, delay: impl Fn(&str) -> Duration) {
     let mut n_gaps = 0;
     for (host, mut requests) in by_host(web) {
         requests.sort_by_key(|request| request.at);

@@ -421,6 +421,7 @@ impl Inner {
                 pays = self.visit(own, &page, is_redirect)?;
             }
         }
+        self.seen.prepare(&fingerprints);
         let mut offered = Offered::default();
         for (link, fingerprint) in links.iter().zip(fingerprints) {
             if is_page && !self.once.remove(&fingerprint) {

@@ -39,6 +39,11 @@ impl Filter {
         places(fingerprint).all(|place| line[place >> 3] >> (place & 7) & 1 == 1)
     }
 
+    /// The first byte of a fingerprint's line, to have the line at hand when it is asked for.
+    pub(super) fn touch(&self, fingerprint: u64) -> u8 {
+        self.bytes[self.line(fingerprint)]
+    }
+
     /// Adds a fingerprint.
     pub(super) fn add(&mut self, fingerprint: u64) {
         let start = self.line(fingerprint);
