@@ -300,9 +300,9 @@ fn declared_type(headers: &HeaderMap) -> Option<MediaType> {
 /// The charset that a head's Content-Type names.
 pub(crate) fn charset(head: &[u8]) -> Option<String> {
     const NAME: &[u8] = b"content-type:";
-    let lines = head.split(|&byte| byte == b'\n');
-    let value = |line: &&[u8]| line.get(..NAME.len()).is_some_and(|name| name.eq_ignore_ascii_case(NAME));
-    let line = lines.filter(value).next_back()?;
+    let mut lines = head.split(|&byte| byte == b'\n');
+    let is_it = |line: &&[u8]| line.get(..NAME.len()).is_some_and(|name| name.eq_ignore_ascii_case(NAME));
+    let line = lines.rfind(is_it)?;
     MediaType::parse(&characters(&line[NAME.len()..]))?.parameter("charset").map(str::to_owned)
 }
 

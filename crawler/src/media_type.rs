@@ -134,13 +134,13 @@ pub(crate) fn sniff(bytes: &[u8]) -> &'static str {
     let is_tag =
         |tag: &&str| starts_with(tag) && (tag.ends_with('-') || matches!(start.get(tag.len()), Some(b' ' | b'>')));
     let is_binary = |byte: &u8| matches!(byte, 0..=8 | 0x0b | 0x0e..=0x1a | 0x1c..=0x1f);
-    if TAGS.iter().any(|tag| is_tag(&tag)) {
+    if TAGS.iter().any(is_tag) {
         "text/html"
     } else if start.starts_with(b"<?xml") {
         "application/xml"
     } else if bytes.starts_with(b"%PDF-") {
         "application/pdf"
-    } else if marks.iter().any(|mark| bytes.starts_with(mark)) || !bytes.iter().take(1445).any(|byte| is_binary(byte)) {
+    } else if marks.iter().any(|mark| bytes.starts_with(mark)) || !bytes.iter().take(1445).any(is_binary) {
         "text/plain"
     } else {
         "application/x-binary"

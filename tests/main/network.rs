@@ -181,7 +181,7 @@ fn noindex_and_nofollow_are_obeyed_on_request() {
         let seed = format!("http://{}/", pages.address);
         let mut all = vec!["--delay", "0s", "--allow-private"];
         all.extend(words);
-        crawl_unresolved(&[seed.clone()], out.path(), &all);
+        crawl_unresolved(std::slice::from_ref(&seed), out.path(), &all);
         let paths: BTreeSet<String> = stored(out.path()).iter().map(|url| url[seed.len() - 1..].to_owned()).collect();
         assert_eq!(
             paths.iter().map(String::as_str).collect::<BTreeSet<_>>(),
