@@ -23,7 +23,7 @@ use pith_corpus::warc::Page;
 use pith_corpus::{Error, Watch};
 use serde_json::Value;
 
-pub use document::{Scope, Settings, extract_page, line};
+pub use document::{Scope, Settings, explain_page, extract_page, line};
 use input::{Item, Pages};
 pub use input::{find, is_html};
 use workers::{Task, Workers};

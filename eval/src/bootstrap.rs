@@ -12,6 +12,19 @@ pub struct Interval {
     pub high: f64,
 }
 
+/// How far one method is ahead of another on the same documents.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub struct Lead {
+    /// The difference of the means.
+    pub by: f64,
+    /// 2.5 % of the resampled differences lie below.
+    pub low: f64,
+    /// 2.5 % lie above.
+    pub high: f64,
+    /// The share of resampled differences in which it is not ahead.
+    pub p: f64,
+}
+
 /// Means over sets, resampled. `sets[s][d]` is the value of document `d` of set `s`; every row given to one
 /// [`Resampling`] must have the same shape, and the same documents are drawn for all of them.
 #[derive(Debug)]
@@ -38,26 +51,39 @@ impl Resampling {
 
     /// Where the mean over sets of the means over documents lies.
     pub fn interval(&self, sets: &[Vec<f64>]) -> Interval {
-        let mut means: Vec<f64> = self
-            .draws
-            .iter()
-            .map(|draw| {
-                let mean = |(values, drawn): (&Vec<f64>, &Vec<u32>)| {
-                    drawn.iter().map(|index| values[*index as usize]).sum::<f64>() / drawn.len().max(1) as f64
-                };
-                sets.iter().zip(draw).map(mean).sum::<f64>() / sets.len().max(1) as f64
-            })
-            .collect();
-        means.sort_unstable_by(f64::total_cmp);
-        let at = |share: f64| means[((means.len() - 1) as f64 * share).round() as usize];
-        Interval { low: at(0.025), high: at(0.975) }
+        let means = self.means(sets);
+        Interval { low: quantile(&means, 0.025), high: quantile(&means, 0.975) }
     }
 
-    /// Where the difference `ours - theirs` lies, document by document.
-    pub fn difference(&self, ours: &[Vec<f64>], theirs: &[Vec<f64>]) -> Interval {
+    /// How far ours are ahead of theirs, document by document.
+    pub fn lead(&self, ours: &[Vec<f64>], theirs: &[Vec<f64>]) -> Lead {
         let minus = |(a, b): (&Vec<f64>, &Vec<f64>)| a.iter().zip(b).map(|(a, b)| a - b).collect();
-        self.interval(&ours.iter().zip(theirs).map(minus).collect::<Vec<Vec<f64>>>())
+        let differences: Vec<Vec<f64>> = ours.iter().zip(theirs).map(minus).collect();
+        let means = self.means(&differences);
+        Lead {
+            by: mean_of_means(&differences),
+            low: quantile(&means, 0.025),
+            high: quantile(&means, 0.975),
+            p: means.iter().filter(|mean| **mean <= 0.0).count() as f64 / means.len() as f64,
+        }
     }
+
+    /// The mean over sets in every round, in order of size.
+    fn means(&self, sets: &[Vec<f64>]) -> Vec<f64> {
+        let round = |draw: &Vec<Vec<u32>>| {
+            let mean = |(values, drawn): (&Vec<f64>, &Vec<u32>)| {
+                drawn.iter().map(|index| values[*index as usize]).sum::<f64>() / drawn.len().max(1) as f64
+            };
+            sets.iter().zip(draw).map(mean).sum::<f64>() / sets.len().max(1) as f64
+        };
+        let mut means: Vec<f64> = self.draws.iter().map(round).collect();
+        means.sort_unstable_by(f64::total_cmp);
+        means
+    }
+}
+
+fn quantile(sorted: &[f64], share: f64) -> f64 {
+    sorted[((sorted.len() - 1) as f64 * share).round() as usize]
 }
 
 /// The mean over sets of the means over documents.
@@ -85,7 +111,8 @@ mod tests {
     fn a_paired_difference_is_surer_than_two_means() {
         let ours: Vec<Vec<f64>> = vec![(0..50).map(|i| f64::from(i) + 0.5).collect()];
         let theirs: Vec<Vec<f64>> = vec![(0..50).map(f64::from).collect()];
-        let difference = Resampling::new(&[50]).difference(&ours, &theirs);
-        assert_eq!(difference, Interval { low: 0.5, high: 0.5 });
+        let sampling = Resampling::new(&[50]);
+        assert_eq!(sampling.lead(&ours, &theirs), Lead { by: 0.5, low: 0.5, high: 0.5, p: 0.0 });
+        assert_eq!(sampling.lead(&theirs, &ours), Lead { by: -0.5, low: -0.5, high: -0.5, p: 1.0 });
     }
 }

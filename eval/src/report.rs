@@ -25,7 +25,9 @@ pub fn summaries_page(report: &SummariesReport, in_gold: &[InGold], examples: &[
             let _ = write!(page, "<th>{}", escape(set));
         });
         for row in rows {
-            let ahead = row.behind_first.map_or(String::new(), |d| format!("{:+.2} to {:+.2}", d.low, d.high));
+            let ahead = row.first_ahead.map_or(String::new(), |lead| {
+                format!("{:+.2} ({:+.2} to {:+.2}, p {:.3})", lead.by, lead.low, lead.high, lead.p)
+            });
             let rate = row.documents_per_second.map_or(String::new(), |rate| format!("{rate:.0}"));
             let stable = row.stability.map_or(String::new(), |share| format!("{share:.2}"));
             let name = escape(&row.name);

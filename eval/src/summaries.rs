@@ -7,7 +7,7 @@ use std::time::Instant;
 use pith_extractor::{Analysis, Budget, Language, Method, Picks, count_words, for_each_word, sentences_of};
 use serde::{Deserialize, Serialize};
 
-use crate::bootstrap::{Interval, Resampling, mean_of_means};
+use crate::bootstrap::{Interval, Lead, Resampling, mean_of_means};
 use crate::data;
 use crate::error::Error;
 use crate::peer::{PATIENCE, Peer};
@@ -197,9 +197,9 @@ pub struct MethodReport {
     pub mean: f64,
     /// Where that mean lies, by bootstrap.
     pub interval: Interval,
-    /// Where the difference to the first method lies, ours minus this one, by paired bootstrap.
+    /// How far the first method is ahead of this one, by paired bootstrap.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub behind_first: Option<Interval>,
+    pub first_ahead: Option<Lead>,
     /// ROUGE-1, -2 and -L for each set, times 100.
     pub sets: BTreeMap<String, [f64; 3]>,
     /// Documents per second on one core, splitting and counting included; nothing for the oracle.
@@ -296,7 +296,7 @@ pub fn evaluate(
                 name: names[method].clone(),
                 mean: mean_of_means(&values),
                 interval: sampling.interval(&values),
-                behind_first: (method > 0).then(|| sampling.difference(&first, &values)),
+                first_ahead: (method > 0).then(|| sampling.lead(&first, &values)),
                 sets: set_names.iter().zip(&of_sets).map(|(name, set)| ((*name).clone(), three(&set.rouge))).collect(),
                 documents_per_second: (seconds > 0.0).then(|| n as f64 / seconds),
                 redundancy: average(&|set| set.redundancy),

@@ -6,8 +6,8 @@ use pith_corpus::jsonl;
 use pith_corpus::warc::{Page, PageKind};
 use pith_extractor::tree::Tree;
 use pith_extractor::{
-    Analysis, Budget, Comments, Counts, Document, Language, Method, Options, Rules, SummaryOptions, charset,
-    count_words, extract, split_sentences, summarize, summarize_analysis, walk_page,
+    Analysis, Budget, Comments, Counts, Document, Explanation, Language, Method, Options, Rules, charset, count_words,
+    explain, extract, sentences_of, split_sentences, summarize_analysis, walk_page,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -167,14 +167,29 @@ fn describe(text: String) -> Document {
 /// Adds the summary that the settings ask for.
 fn add_summary(document: &mut Document, page: &Page, settings: &Settings) {
     let budget = Budget::Sentences(settings.sentences);
-    document.summary = if settings.scope == Scope::Page && page.kind != PageKind::Text {
-        let units = document.text.split("\n\n").collect();
-        summarize_analysis(&Analysis::of_units(units), settings.method, budget)
-    } else {
-        let language = document.language.as_deref().and_then(Language::from_tag);
-        let title = document.title.as_deref();
-        summarize(&document.text, &SummaryOptions { title, language, method: settings.method, budget })
-    };
+    document.summary = analyzed(document, page, settings, |text| summarize_analysis(text, settings.method, budget));
+    // The seed's units keep the space around them while they are ranked.
+    document.summary.iter_mut().for_each(|sentence| sentence.text = sentence.text.trim().to_owned());
     document.method = Some(settings.method.name().to_owned());
     document.scope = Some(settings.scope.name().to_owned());
+}
+
+/// Why the summary of a page is what it is: every word with its weight, every sentence with its score.
+pub fn explain_page(page: &Page, settings: &Settings) -> Explanation {
+    let document = extract_page(page, settings);
+    let budget = Budget::Sentences(settings.sentences);
+    analyzed(&document, page, settings, |text| explain(text, settings.method, budget))
+}
+
+/// What is ranked: the sentences of the main text, or the units of the whole page as the seed's crawler had them,
+/// blank ones included, because they count in its formulas.
+fn analyzed<R>(document: &Document, page: &Page, settings: &Settings, rank: impl Fn(&Analysis<'_>) -> R) -> R {
+    if settings.scope == Scope::Page && page.kind != PageKind::Text {
+        let content_type = page.header("Content-Type").map(|value| String::from_utf8_lossy(value).into_owned());
+        let decoded = charset::decode(&page.body, content_type.as_deref());
+        let units = walk_page(&Tree::parse(&decoded.text)).units;
+        return rank(&Analysis::of_units(units.iter().map(String::as_str).collect()));
+    }
+    let language = document.language.as_deref().and_then(Language::from_tag);
+    rank(&Analysis::of(sentences_of(&document.text, language), document.title.as_deref(), language))
 }

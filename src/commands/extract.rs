@@ -10,6 +10,8 @@ use pith_corpus::manifest::Earlier;
 use pith_corpus::warc::{Page, PageKind};
 use pith_extractor::{Comments, Method, Rules};
 
+mod explain;
+
 use super::corpus::{command_line, failure, jobs, print_counts};
 use crate::batch::{self, Batch, Outcome, Scope, Settings};
 use crate::exit::{Exit, Failure};
@@ -19,7 +21,8 @@ use crate::progress::{self, Progress};
 #[derive(clap::Args, Debug)]
 #[command(before_help = "Examples:
   pith extract crawl --out docs          every page of a crawl, as JSON lines
-  pith extract page.html                 the main text of a saved page")]
+  pith extract page.html                 the main text of a saved page
+  pith extract page.html --explain       why its summary is what it is")]
 pub struct Args {
     /// Crawl folders, archives (.warc, .warc.gz, .warc.zst, WET, ARC, WACZ) or .html files; `-` reads a page from stdin
     #[arg(value_name = "INPUT", required = true)]
@@ -58,6 +61,10 @@ pub struct Args {
     /// Sentences in a summary; 0 leaves it out
     #[arg(long, value_name = "N", default_value_t = 3)]
     sentences: usize,
+
+    /// Print how the summary of a single page came about: word weights, sentence scores, picks; with `--json`, as JSON
+    #[arg(long, conflicts_with_all = ["out", "markdown", "text", "fields"])]
+    explain: bool,
 
     /// Keep only these fields of a document
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
@@ -204,7 +211,10 @@ fn print_page(input: &Path, args: &Args, settings: &Settings) -> Result<Exit, Fa
         digest: None,
         offset: 0,
     };
-    let printed = if args.json || !args.fields.is_empty() {
+    let printed = if args.explain {
+        let explained = batch::explain_page(&page, settings);
+        if args.json { serde_json::to_vec(&explained)? } else { explain::tables(&explained).into_bytes() }
+    } else if args.json || !args.fields.is_empty() {
         let name = input.file_name().unwrap_or_default().to_string_lossy();
         match batch::line(&page, &name, settings) {
             Outcome::Extracted(line) => line,

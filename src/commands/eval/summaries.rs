@@ -131,8 +131,8 @@ fn table(report: &SummariesReport, in_gold: &[InGold]) -> String {
     for (budget, length) in &report.budgets {
         let _ = write!(
             text,
-            "{budget}\n{:<14} {:>6} {:>15} {:>17} {:>9} {:>7} {:>6}",
-            "method", "mean", "95 %", "first ahead by", "docs/s", "repeats", "stable"
+            "{budget}\n{:<14} {:>6} {:>15} {:>29} {:>9} {:>7} {:>6}",
+            "method", "mean", "95 %", "first ahead by (95 %) p", "docs/s", "repeats", "stable"
         );
         report.documents.keys().for_each(|set| {
             let _ = write!(text, "  {set:>14}");
@@ -142,12 +142,14 @@ fn table(report: &SummariesReport, in_gold: &[InGold]) -> String {
         rows.sort_by(|a, b| b.mean.total_cmp(&a.mean));
         for row in rows {
             let interval = format!("{:.2} to {:.2}", row.interval.low, row.interval.high);
-            let ahead = row.behind_first.map_or(String::new(), |d| format!("{:+.2} to {:+.2}", d.low, d.high));
+            let ahead = row.first_ahead.map_or(String::new(), |lead| {
+                format!("{:+.2} ({:+.2} to {:+.2}) {:.3}", lead.by, lead.low, lead.high, lead.p)
+            });
             let rate = row.documents_per_second.map_or(String::new(), |rate| format!("{rate:.0}"));
             let stable = row.stability.map_or(String::new(), |share| format!("{share:.2}"));
             let _ = write!(
                 text,
-                "{:<14} {:>6.2} {interval:>15} {ahead:>17} {rate:>9} {:>7.3} {stable:>6}",
+                "{:<14} {:>6.2} {interval:>15} {ahead:>29} {rate:>9} {:>7.3} {stable:>6}",
                 row.name, row.mean, row.redundancy
             );
             for [one, two, l] in row.sets.values() {
