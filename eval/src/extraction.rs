@@ -210,7 +210,10 @@ fn ahead(members: &[usize], ours: &[PageScore], theirs: &[PageScore]) -> Option<
         members.iter().filter_map(|index| scores[*index].text.as_ref()).map(|text| text.bag.f1).collect()
     };
     let (ours, theirs) = (bags(ours), bags(theirs));
-    (!ours.is_empty()).then(|| Resampling::new(&[ours.len()]).difference(&[ours], &[theirs]))
+    (!ours.is_empty()).then(|| {
+        let lead = Resampling::new(&[ours.len()]).lead(&[ours], &[theirs]);
+        Interval { low: lead.low, high: lead.high }
+    })
 }
 
 /// What pages score together.

@@ -2,7 +2,9 @@
 
 mod fit;
 mod labels;
+mod rows;
 mod samples;
+mod thresholds;
 pub mod trees;
 mod validate;
 

@@ -142,7 +142,7 @@ impl PageType {
 /// What becomes of readers' comments and answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Comments {
-    /// Kept on forums, dropped elsewhere.
+    /// As learned from gold pages, where the posts of forums are content and comments below an article seldom are.
     #[default]
     ByPageType,
     /// Kept everywhere.

@@ -39,12 +39,16 @@ impl<'a> Reading<'a> {
 
     /// For each block whether it is content, and the kind of page.
     pub fn judge(&self, model: &Model) -> (Vec<bool>, PageType) {
-        let matrix = Matrix::of(&self.page, &self.evidence, &model.names);
-        let Some((blocks, types)) = model.ensembles.split_first() else {
-            return (vec![true; self.page.blocks.len()], PageType::default());
-        };
-        let kept = choose(&self.page, &blocks.probabilities(&matrix));
-        (kept, page_type(types, &matrix))
+        let probabilities = self.probabilities(model);
+        (choose(&self.page, &probabilities.blocks, &probabilities.types, &model.thresholds), probabilities.page_type())
+    }
+
+    /// How likely each block is content, and each kind of page.
+    fn probabilities(&self, model: &Model) -> Probabilities {
+        let mut matrix = Matrix::of(&self.page, &self.evidence, &model.names);
+        let types = model.type_probabilities(&matrix);
+        matrix.push_types(&types);
+        Probabilities { blocks: model.blocks.probabilities(&matrix), types }
     }
 
     /// The blocks chosen, as plain text.
@@ -53,13 +57,21 @@ impl<'a> Reading<'a> {
     }
 }
 
-fn page_type(ensembles: &[crate::model::Ensemble], matrix: &Matrix) -> PageType {
-    if matrix.n_blocks() == 0 {
-        return PageType::default();
+/// What the model believes about a page.
+struct Probabilities {
+    blocks: Vec<f32>,
+    types: Vec<f32>,
+}
+
+impl Probabilities {
+    /// The most likely kind of page.
+    fn page_type(&self) -> PageType {
+        if self.blocks.is_empty() {
+            return PageType::default();
+        }
+        let best = (0..self.types.len()).max_by(|a, b| self.types[*a].total_cmp(&self.types[*b]).then(b.cmp(a)));
+        best.and_then(|index| PageType::ALL.get(index).copied()).unwrap_or_default()
     }
-    let probabilities: Vec<f32> = ensembles.iter().map(|ensemble| ensemble.page_probability(matrix)).collect();
-    let best = (0..ensembles.len()).max_by(|a, b| probabilities[*a].total_cmp(&probabilities[*b]).then(b.cmp(a)));
-    best.and_then(|index| PageType::ALL.get(index).copied()).unwrap_or_default()
 }
 
 /// Reads a page: main content, metadata and links.

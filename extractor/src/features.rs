@@ -11,6 +11,7 @@ mod page;
 mod repetition;
 
 use crate::blocks::Page;
+use crate::blocks::lexicon::{AROUND, Theme};
 use crate::model::NameTable;
 pub use evidence::{Evidence, words};
 
@@ -38,6 +39,18 @@ impl Matrix {
         context::columns(page, &sums, evidence, &mut matrix);
         page::columns(page, &sums, evidence, &mut matrix);
         matrix
+    }
+
+    /// A matrix of so many rows that says nothing yet.
+    pub(crate) fn of_rows(n_rows: usize) -> Matrix {
+        Matrix { n_blocks: n_rows, first_page_feature: usize::MAX, ..Matrix::default() }
+    }
+
+    /// Adds how likely each page type is, as features that all blocks share.
+    pub fn push_types(&mut self, probabilities: &[f32]) {
+        for probability in probabilities {
+            self.push_same(odds(*probability));
+        }
     }
 
     /// The number of blocks.
@@ -126,6 +139,13 @@ fn count(value: u32) -> u8 {
     value.min(u32::from(TOP)) as u8
 }
 
+/// A probability on the scale of its log-odds: the middle is even odds, the ends are a thousand to one.
+#[inline]
+pub(crate) fn odds(probability: f32) -> u8 {
+    let probability = probability.clamp(1e-3, 0.999);
+    (32.0 + (probability / (1.0 - probability)).ln() * 4.5).clamp(1.0, 63.0) as u8
+}
+
 /// A distance forwards (above 32) or backwards (below) on the logarithmic scale.
 #[inline]
 fn signed_log(distance: i64) -> u8 {
@@ -152,7 +172,8 @@ mod sum {
     pub const FIELDS: usize = 9;
     pub const LINKS: usize = 10;
     pub const MONEY: usize = 11;
-    pub const COUNT: usize = 12;
+    pub const SPEAKER_WORDS: usize = 12;
+    pub const COUNT: usize = 13;
 }
 
 /// Words of the blocks that read like sentences: at least this many, few of them links.
@@ -169,11 +190,12 @@ impl Sums {
             row[sum::STOPS] = block.stops;
             row[sum::STOP_WORDS] = u32::from(block.themes[0]);
             row[sum::LONG_WORDS] = if long { words } else { 0 };
-            row[sum::THEME_WORDS] = block.themes[1..].iter().map(|count| u32::from(*count)).sum();
+            row[sum::THEME_WORDS] = block.themes[AROUND].iter().map(|count| u32::from(*count)).sum();
             row[sum::PARAGRAPH_WORDS] = if block.places & crate::blocks::place::PARAGRAPH != 0 { words } else { 0 };
             row[sum::HEADINGS] = u32::from(block.heading > 0);
             row[sum::LINKS] = block.links;
             row[sum::MONEY] = block.money;
+            row[sum::SPEAKER_WORDS] = u32::from(block.themes[Theme::Speaker as usize]);
         }
         for (places, column) in [(&page.pictures, sum::PICTURES), (&page.fields, sum::FIELDS)] {
             for block in places {

@@ -12,16 +12,20 @@ static TABLES: &[u8] = include_bytes!("model/tables.bin");
 /// The model that the crate was built with.
 pub static MODEL: LazyLock<Model> = LazyLock::new(|| Model::read(TABLES).unwrap_or_default());
 
-/// How many of the ensembles there are: one for blocks, then one for each page type.
-pub const N_ENSEMBLES: usize = 1 + crate::PageType::ALL.len();
+/// How many ensembles there are: for blocks, for thresholds, and for each page type.
+pub const N_ENSEMBLES: usize = 2 + crate::PageType::ALL.len();
 
 /// Everything that was learned.
 #[derive(Clone, Debug, Default)]
 pub struct Model {
     /// What class names mean.
     pub names: NameTable,
-    /// Is a block content? Then, for each page type: is it this type?
-    pub ensembles: Vec<Ensemble>,
+    /// Is a block content?
+    pub blocks: Ensemble,
+    /// How good is it to keep the blocks above a threshold?
+    pub thresholds: Ensemble,
+    /// For each page type: is it this type?
+    pub types: Vec<Ensemble>,
 }
 
 /// A sum of oblivious trees: every level of a tree asks one question of all blocks.
@@ -45,21 +49,49 @@ pub struct Tree {
 }
 
 impl Ensemble {
+    /// One ensemble that answers with the mean of the log-odds of several.
+    pub fn mean(ensembles: &[Ensemble]) -> Ensemble {
+        let count = ensembles.len().max(1) as f32;
+        let scale = ensembles.iter().map(|ensemble| ensemble.scale).fold(0.0, f32::max);
+        let rescale = |ensemble: &Ensemble, leaf: &i16| {
+            if scale > 0.0 { (f32::from(*leaf) * ensemble.scale / scale).round() as i16 } else { 0 }
+        };
+        let trees = ensembles.iter().flat_map(|ensemble| {
+            ensemble.trees.iter().map(move |tree| Tree {
+                splits: tree.splits.clone(),
+                leaves: tree.leaves.iter().map(|leaf| rescale(ensemble, leaf)).collect(),
+            })
+        });
+        let base = ensembles.iter().map(|ensemble| ensemble.base).sum::<f32>() / count;
+        Ensemble { base, scale: scale / count, trees: trees.collect() }
+    }
+
     /// The probability for every block of a page.
     pub fn probabilities(&self, matrix: &Matrix) -> Vec<f32> {
         let n_blocks = matrix.n_blocks();
         let mut sums = vec![0i32; n_blocks];
         let mut leaf = vec![0u8; n_blocks];
+        let mut leaves = [0i16; 256];
         for tree in &self.trees {
-            leaf.fill(0);
-            for (level, (feature, threshold)) in tree.splits.iter().enumerate() {
+            // What all blocks share is asked once.
+            let shared = |feature: u16| usize::from(feature) >= matrix.first_page_feature();
+            let questions = || tree.splits.iter().enumerate();
+            leaf.fill(questions().filter(|(_, (feature, _))| shared(*feature)).fold(
+                0,
+                |leaf, (level, (feature, threshold))| {
+                    leaf | (u8::from(matrix.column(usize::from(*feature)).first() > Some(threshold)) << level)
+                },
+            ));
+            for (level, (feature, threshold)) in questions().filter(|(_, (feature, _))| !shared(*feature)) {
                 // Eight bits of a byte: whole columns are compared many blocks at a time.
                 for (leaf, value) in leaf.iter_mut().zip(matrix.column(usize::from(*feature))) {
                     *leaf |= u8::from(*value > *threshold) << level;
                 }
             }
+            // A byte cannot point beyond 256 leaves.
+            leaves[..tree.leaves.len()].copy_from_slice(&tree.leaves);
             for (sum, leaf) in sums.iter_mut().zip(&leaf) {
-                *sum += i32::from(tree.leaves[usize::from(*leaf)]);
+                *sum += i32::from(leaves[usize::from(*leaf)]);
             }
         }
         sums.into_iter().map(|sum| 1.0 / (1.0 + (-(self.base + sum as f32 * self.scale)).exp())).collect()
@@ -137,6 +169,15 @@ impl NameTable {
 }
 
 impl Model {
+    /// How likely each page type is, by the features that all blocks share.
+    pub fn type_probabilities(&self, matrix: &Matrix) -> Vec<f32> {
+        self.types.iter().map(|ensemble| ensemble.page_probability(matrix)).collect()
+    }
+
+    fn ensembles(&self) -> impl Iterator<Item = &Ensemble> {
+        [&self.blocks, &self.thresholds].into_iter().chain(&self.types)
+    }
+
     /// The tables as bytes, little-endian.
     pub fn write(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
@@ -145,8 +186,8 @@ impl Model {
             bytes.extend(name.to_le_bytes());
             bytes.extend(steps.to_le_bytes());
         }
-        bytes.extend((self.ensembles.len() as u32).to_le_bytes());
-        for ensemble in &self.ensembles {
+        bytes.extend((self.ensembles().count() as u32).to_le_bytes());
+        for ensemble in self.ensembles() {
             bytes.extend(ensemble.base.to_le_bytes());
             bytes.extend(ensemble.scale.to_le_bytes());
             bytes.extend((ensemble.trees.len() as u32).to_le_bytes());
@@ -180,7 +221,14 @@ impl Model {
             let trees = (0..n_trees).map(|_| input.tree()).collect::<Option<Vec<Tree>>>()?;
             ensembles.push(Ensemble { base, scale, trees });
         }
-        input.0.is_empty().then(|| Model { names: NameTable::new(names), ensembles })
+        let mut ensembles = ensembles.into_iter();
+        let (blocks, thresholds) = (ensembles.next()?, ensembles.next()?);
+        input.0.is_empty().then(|| Model {
+            names: NameTable::new(names),
+            blocks,
+            thresholds,
+            types: ensembles.collect(),
+        })
     }
 }
 
@@ -223,7 +271,8 @@ mod tests {
         let tree = Tree { splits: vec![(3, 9)], leaves: vec![-5, 7] };
         let model = Model {
             names: NameTable::new(vec![(9, -16), (4, 32)]),
-            ensembles: vec![Ensemble { base: 0.5, scale: 0.25, trees: vec![tree] }],
+            blocks: Ensemble { base: 0.5, scale: 0.25, trees: vec![tree] },
+            ..Model::default()
         };
         let bytes = model.write();
         let again = Model::read(&bytes).expect("written by us");
@@ -233,7 +282,23 @@ mod tests {
     }
 
     #[test]
+    fn a_mean_of_ensembles_lies_between_them() {
+        let matrix = {
+            let mut matrix = Matrix::of_rows(2);
+            matrix.push([0u8, 9].into_iter());
+            matrix
+        };
+        let ensemble = |scale: f32, leaves: [i16; 2]| {
+            let tree = Tree { splits: vec![(0, 4)], leaves: leaves.to_vec() };
+            Ensemble { base: 0.0, scale, trees: vec![tree] }
+        };
+        let mean = Ensemble::mean(&[ensemble(0.01, [-100, 300]), ensemble(0.02, [50, 50])]);
+        let odds: Vec<f32> = mean.probabilities(&matrix).iter().map(|p| (p / (1.0 - p)).ln()).collect();
+        assert!((odds[0] - 0.0).abs() < 0.02 && (odds[1] - 2.0).abs() < 0.02, "{odds:?}");
+    }
+
+    #[test]
     fn the_crate_holds_a_trained_model() {
-        assert!(Model::read(TABLES).is_some_and(|model| model.ensembles.len() == N_ENSEMBLES));
+        assert!(Model::read(TABLES).is_some_and(|model| model.ensembles().count() == N_ENSEMBLES));
     }
 }

@@ -36,6 +36,16 @@ impl Rows {
     fn row(&self, index: usize) -> &[u8] {
         &self.bytes[index * self.n_features..(index + 1) * self.n_features]
     }
+
+    /// The bytes of some rows and some features alone.
+    fn part(&self, rows: &[u32], features: &[u16]) -> Rows {
+        let mut bytes = Vec::with_capacity(rows.len() * features.len());
+        for index in rows {
+            let row = self.row(*index as usize);
+            bytes.extend(features.iter().map(|feature| row[usize::from(*feature)]));
+        }
+        Rows { n_features: features.len(), bytes, ..Rows::default() }
+    }
 }
 
 /// How to learn.
@@ -122,9 +132,9 @@ pub fn train(rows: &Rows, settings: &Settings) -> Ensemble {
     let mut chance = Chance(settings.seed);
     for _ in 0..settings.n_trees {
         let features = sample_features(rows.n_features, settings.feature_share, &mut chance);
-        let mut order: Vec<u32> =
+        let drawn: Vec<u32> =
             (0..rows.len() as u32).filter(|_| chance.share() < f64::from(settings.row_share)).collect();
-        let mut slopes: Vec<[f32; 2]> = order
+        let mut slopes: Vec<[f32; 2]> = drawn
             .iter()
             .map(|index| {
                 let index = *index as usize;
@@ -133,7 +143,14 @@ pub fn train(rows: &Rows, settings: &Settings) -> Ensemble {
                 [weight * (probability - rows.targets[index]), weight * (probability * (1.0 - probability)).max(1e-6)]
             })
             .collect();
-        let Some(tree) = grow(rows, &features, &mut order, &mut slopes, settings) else { continue };
+        // A tree reads what it sees many times over: side by side it stays in the cache.
+        let seen = rows.part(&drawn, &features);
+        let places: Vec<u16> = (0..features.len() as u16).collect();
+        let mut order: Vec<u32> = (0..drawn.len() as u32).collect();
+        let Some(mut tree) = grow(&seen, &places, &mut order, &mut slopes, settings) else { continue };
+        for (feature, _) in &mut tree.splits {
+            *feature = features[usize::from(*feature)];
+        }
         for (index, sum) in sums.iter_mut().enumerate() {
             *sum += tree.leaves[leaf(&tree.splits, rows.row(index))];
         }

@@ -54,7 +54,7 @@ fn judge_rest(
     let model = fit(&train, &samples.sets, recipe);
     let test: Vec<usize> = (0..samples.all.len()).filter(|index| tested(&samples.all[*index])).collect();
     let pages: Vec<&Sample> = test.iter().map(|index| &samples.all[*index]).collect();
-    let judged = on_threads(&pages, |sample| judge(sample, &model));
+    let judged = on_threads(&pages, |_, sample| judge(sample, &model));
     test.into_iter().zip(judged).map(|(sample, (text, page_type))| Answer { sample, text, page_type }).collect()
 }
 

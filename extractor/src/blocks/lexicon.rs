@@ -30,10 +30,17 @@ pub enum Theme {
     Date,
     /// Advertising.
     Advert,
+    /// What buyers say.
+    Review,
+    /// Somebody speaking of themselves: reviews, comments and posts do, descriptions do not.
+    Speaker,
 }
 
 /// How many themes there are.
-pub const N_THEMES: usize = 11;
+pub const N_THEMES: usize = 13;
+
+/// The themes that text around the content has more of than the content: all but stop words and speakers.
+pub const AROUND: std::ops::Range<usize> = 1..N_THEMES - 1;
 
 const WORDS: &[(Theme, &str)] = &[
     (Theme::Stop, STOP_WORDS),
@@ -77,7 +84,7 @@ const WORDS: &[(Theme, &str)] = &[
     (
         Theme::Shop,
         "buy cart price prices add checkout shipping delivery sale stock quantity wishlist order discount save usd eur \
-         review reviews rating ratings stars warenkorb kaufen preis lieferung versand comprar carrinho preço frete entrega \
+         warenkorb kaufen preis lieferung versand comprar carrinho preço frete entrega \
          parcelas carrito precio envío acheter panier prix livraison acquista carrello prezzo spedizione koszyk 购买 購買 \
          价格 價格 购物 購物 加入 运费 運費 库存 庫存 优惠 優惠",
     ),
@@ -109,6 +116,17 @@ const WORDS: &[(Theme, &str)] = &[
         Theme::Advert,
         "advertisement advertisements ad ads sponsored sponsor promoted promotion advertise advertising anzeige werbung \
          publicidade anúncio publicidad anuncio publicité pubblicità reklama реклама 广告 廣告 赞助 贊助",
+    ),
+    (
+        Theme::Review,
+        "review reviews reviewed reviewer reviewers rating ratings rated star stars verified purchase purchased helpful \
+         testimonial testimonials bewertung bewertungen rezensionen sterne avaliação avaliações estrelas opiniones \
+         valoraciones estrellas avis étoiles recensioni stelle opinie 评价 評價 好评 好評 买家 買家 评分 評分",
+    ),
+    (
+        Theme::Speaker,
+        "i im ive id me my mine myself ich mich mir mein meine eu meu minha mim yo mi mis je moi mon ma mes io mio mia \
+         ja mnie mój я мне мой 我的 我们 我們 俺 僕 私",
     ),
 ];
 
@@ -178,10 +196,12 @@ pub enum Role {
     Account,
     /// Tables of contents, toolbars.
     Tool,
+    /// What buyers say.
+    Review,
 }
 
 /// How many roles there are.
-pub const N_ROLES: usize = 22;
+pub const N_ROLES: usize = 23;
 
 const ROLES: &[(Role, &str)] = &[
     (
@@ -240,7 +260,7 @@ const ROLES: &[(Role, &str)] = &[
     (
         Role::Product,
         "product products price prices cart buy shop sku stock variant specs specification specifications offer \
-        rating review reviews checkout basket quantity shipping",
+        checkout basket quantity shipping",
     ),
     (
         Role::Card,
@@ -266,6 +286,11 @@ const ROLES: &[(Role, &str)] = &[
     (
         Role::Tool,
         "toolbar action actions control controls options settings toggle icon icons status stats count counter",
+    ),
+    (
+        Role::Review,
+        "review reviews reviewer rating ratings testimonial testimonials stars ugc bazaarvoice yotpo qanda opinion \
+        avaliacoes bewertungen",
     ),
 ];
 
@@ -346,7 +371,7 @@ mod tests {
         assert_eq!(THEMES.get(hash("评论")), 1 << Theme::Comment as u32);
         assert_eq!(THEMES.get(hash("zebra")), 0);
         assert_ne!(NAME_ROLES.get(hash("sidebar")) & (1 << Role::Sidebar as u32), 0);
-        assert_eq!(N_THEMES, Theme::Advert as usize + 1);
-        assert_eq!(N_ROLES, Role::Tool as usize + 1);
+        assert_eq!(N_THEMES, Theme::Speaker as usize + 1);
+        assert_eq!(N_ROLES, Role::Review as usize + 1);
     }
 }

@@ -83,6 +83,7 @@ fn windows(page: &Page<'_>, sums: &Sums, matrix: &mut Matrix) {
         column(|inside| share(inside[sum::STOP_WORDS], inside[sum::WORDS]));
         column(|inside| share(inside[sum::LONG_WORDS], inside[sum::WORDS]));
         column(|inside| share(inside[sum::THEME_WORDS], inside[sum::WORDS]));
+        column(|inside| rate(inside[sum::SPEAKER_WORDS], inside[sum::WORDS], 400));
         column(|inside| count(inside[sum::HEADINGS]));
     }
 }
@@ -109,14 +110,16 @@ fn headings(page: &Page<'_>, sums: &Sums, matrix: &mut Matrix) {
     column(&|index, above| count((index - above) as u32));
     column(&|_, above| page.blocks[above].heading);
     column(&|_, above| log(page.blocks[above].n_words()));
-    for theme in [Theme::Comment, Theme::Related, Theme::Share, Theme::Account, Theme::Legal, Theme::Shop] {
+    for theme in
+        [Theme::Comment, Theme::Related, Theme::Share, Theme::Account, Theme::Legal, Theme::Shop, Theme::Review]
+    {
         column(&|_, above| {
             let heading = &page.blocks[above];
             share(u32::from(heading.themes[theme as usize]), heading.n_words())
         });
     }
     // The last words before that announce comments or other pages, heading or not.
-    for theme in [Theme::Comment, Theme::Related, Theme::Legal] {
+    for theme in [Theme::Comment, Theme::Related, Theme::Legal, Theme::Review] {
         matrix.push(since(page, false, |block| {
             block.n_words() <= 6 && block.themes[theme as usize] > 0 && block.stops == 0
         }));

@@ -1,6 +1,7 @@
 //! What a block says by itself.
 
 use super::{Matrix, count, log, rate, share};
+use crate::blocks::lexicon::AROUND;
 use crate::blocks::{Block, Break, Page, place};
 use crate::tree::Tag;
 
@@ -31,7 +32,9 @@ pub(super) fn columns(page: &Page<'_>, matrix: &mut Matrix) {
         matrix.push(blocks.iter().map(|block| count(u32::from(block.themes[theme]))));
     }
     matrix.push(
-        blocks.iter().map(|block| share(block.themes[1..].iter().map(|hits| u32::from(*hits)).sum(), block.n_words())),
+        blocks
+            .iter()
+            .map(|block| share(block.themes[AROUND].iter().map(|hits| u32::from(*hits)).sum(), block.n_words())),
     );
     for bit in 0..place::COUNT {
         matrix.push(blocks.iter().map(|block| ((block.places >> bit) & 1) as u8));

@@ -69,7 +69,7 @@ fn tag_counts(page: &Page<'_>) -> [u8; 8] {
 fn word_shares(page: &Page<'_>, words: u32) -> Vec<u8> {
     const PLACES: [u32; 8] =
         [place::ARTICLE, place::MAIN, place::HIDDEN, place::TABLE, place::LIST, place::CODE, place::NAV, place::FORM];
-    const ROLES: [Role; 8] = [
+    const ROLES: [Role; 9] = [
         Role::Comment,
         Role::Forum,
         Role::Product,
@@ -78,12 +78,13 @@ fn word_shares(page: &Page<'_>, words: u32) -> Vec<u8> {
         Role::Content,
         Role::Sidebar,
         Role::Related,
+        Role::Review,
     ];
     let mut above = vec![0u32; page.elements.len()];
     for (index, element) in page.elements.iter().enumerate() {
         above[index] = above[element.parent as usize] | element.roles;
     }
-    let (mut themes, mut places, mut roles, mut unspaced) = ([0u32; N_THEMES], [0u32; 8], [0u32; 8], 0u32);
+    let (mut themes, mut places, mut roles, mut unspaced) = ([0u32; N_THEMES], [0u32; 8], [0u32; 9], 0u32);
     for block in &page.blocks {
         let n_words = block.n_words();
         for (sum, hits) in themes.iter_mut().zip(block.themes) {

@@ -2,6 +2,7 @@
 
 use super::{Matrix, Sums, count, log, rate, share, sum};
 use crate::blocks::Page;
+use crate::blocks::lexicon::Theme;
 
 /// Siblings with the same tag and names.
 #[derive(Clone, Copy, Default)]
@@ -34,6 +35,7 @@ pub(super) fn columns(page: &Page<'_>, sums: &Sums, matrix: &mut Matrix) {
         column(&|_, _, group| rate(group.sums[sum::HEADINGS], group.members, 16));
         column(&|_, _, group| rate(group.sums[sum::MONEY], group.members, 16));
         column(&|_, _, group| rate(group.sums[sum::STOPS], group.sums[sum::WORDS], 300));
+        column(&|_, _, group| rate(group.sums[sum::SPEAKER_WORDS], group.sums[sum::WORDS], 400));
         column(&|_, _, group| share(group.sums[sum::LONG_WORDS], group.sums[sum::WORDS]));
         column(&|_, member, _| {
             let element = &page.elements[member as usize];
@@ -42,6 +44,7 @@ pub(super) fn columns(page: &Page<'_>, sums: &Sums, matrix: &mut Matrix) {
         column(&|block, member, _| count((block as u32).saturating_sub(page.elements[member as usize].first_block)));
         column(&|_, member, _| log(groups.order[member as usize]));
     }
+    templates(page, page_words, matrix);
     // The strongest group of the page: what kind of page is it?
     let strongest =
         groups.all.iter().filter(|group| group.members >= MIN_MEMBERS).max_by_key(|group| group.sums[sum::WORDS]);
@@ -51,6 +54,57 @@ pub(super) fn columns(page: &Page<'_>, sums: &Sums, matrix: &mut Matrix) {
     matrix.push_same(log(strongest.sums[sum::WORDS].checked_div(strongest.members).unwrap_or(0)));
     matrix.push_same(share(strongest.sums[sum::LINK_WORDS], strongest.sums[sum::WORDS]));
     matrix.push_same(rate(strongest.sums[sum::PICTURES], strongest.members, 8));
+}
+
+/// Blocks that stand in the same tags and names all the way up, wherever on the page: the prices of all cards, the
+/// texts of all posts.
+#[derive(Clone, Copy, Default)]
+struct Template {
+    blocks: u32,
+    words: u32,
+    link_words: u32,
+    stops: u32,
+    speaker_words: u32,
+}
+
+fn templates(page: &Page<'_>, page_words: u32, matrix: &mut Matrix) {
+    let mut paths = vec![0u32; page.elements.len()];
+    for (index, element) in page.elements.iter().enumerate().skip(1) {
+        let above = paths[element.parent as usize];
+        paths[index] = (above ^ element.signature).wrapping_mul(0x0100_0193).rotate_left(5);
+    }
+    let mut keys: Vec<(u32, u32)> = page
+        .blocks
+        .iter()
+        .enumerate()
+        .map(|(index, block)| (paths[block.element as usize] ^ u32::from(block.heading), index as u32))
+        .collect();
+    keys.sort_unstable();
+    let mut templates = vec![(Template::default(), 0u32); page.blocks.len()];
+    for run in keys.chunk_by(|a, b| a.0 == b.0) {
+        let mut template = Template::default();
+        for (_, index) in run {
+            let block = &page.blocks[*index as usize];
+            template.blocks += 1;
+            template.words += block.n_words();
+            template.link_words += block.link_words;
+            template.stops += block.stops;
+            template.speaker_words += u32::from(block.themes[Theme::Speaker as usize]);
+        }
+        for (place, (_, index)) in run.iter().enumerate() {
+            templates[*index as usize] = (template, place as u32);
+        }
+    }
+    let mut column = |value: fn(&Template, u32) -> u8, whole: u32| {
+        matrix.push(templates.iter().map(|(template, _)| value(template, whole)));
+    };
+    column(|template, _| log(template.blocks), 0);
+    column(|template, _| log(template.words / template.blocks.max(1)), 0);
+    column(|template, whole| share(template.words, whole), page_words);
+    column(|template, _| share(template.link_words, template.words), 0);
+    column(|template, _| rate(template.stops, template.words, 300), 0);
+    column(|template, _| rate(template.speaker_words, template.words, 400), 0);
+    matrix.push(templates.iter().map(|(_, place)| log(*place)));
 }
 
 struct Groups {

@@ -9,7 +9,7 @@ use super::collapse;
 pub(crate) struct Structured {
     /// The types named, in order.
     pub types: Vec<String>,
-    /// `articleBody`, the longest one.
+    /// `articleBody` or the description of a product, the longest one.
     pub body: String,
     /// `headline`, or the name of something that is read.
     pub headline: Option<String>,
@@ -87,6 +87,11 @@ impl Structured {
             {
                 self.body = body.clone();
             }
+        }
+        if let Some(Value::String(description)) = object.get("description").filter(|_| is(&["Product"]))
+            && description.len() > self.body.len()
+        {
+            self.body = description.clone();
         }
         self.types.extend(kinds);
     }

@@ -1,0 +1,109 @@
+//! What the trees of blocks and of page types learn from.
+
+use std::collections::HashMap;
+
+use pith_extractor::PageType;
+use pith_extractor::features::Matrix;
+
+use super::samples::Sample;
+use super::trees::Rows;
+
+/// Articles are most of the gold; other kinds of page would drown among them.
+const RARE_KINDS: f32 = 1.8;
+
+/// How much each page counts: small sets more per page than large ones, but less than in inverse proportion.
+pub fn page_weights(samples: &[&Sample], sets: &[String]) -> Vec<f32> {
+    let mut n_pages = vec![0usize; sets.len()];
+    for sample in samples {
+        n_pages[sample.set] += 1;
+    }
+    let weight = |sample: &&Sample| {
+        // Readability's own output is not a reader's judgement.
+        let trust = if sets[sample.set] == "mozilla" { 0.5 } else { 1.0 };
+        let rare = kind(sample).is_some_and(|kind| kind != PageType::Article.name());
+        let balance = (400.0 / n_pages[sample.set].max(1) as f32).powf(0.35);
+        trust * balance * if rare { RARE_KINDS } else { 1.0 }
+    };
+    samples.iter().map(weight).collect()
+}
+
+/// The page type, where the set names one.
+fn kind(sample: &Sample) -> Option<&str> {
+    sample.truth.page_type.as_deref().filter(|name| *name != "mixed")
+}
+
+/// Pages with much more around the content than content are heard less loudly than they shout: their blocks count
+/// as if they were this many times the gold, and a little more.
+const CROWDED: f32 = 2.5;
+
+fn crowding(sample: &Sample) -> f32 {
+    let total: f32 = sample.labels.iter().map(|label| label.weight).sum();
+    (CROWDED / total.max(CROWDED)).powf(0.3)
+}
+
+/// Blocks of the pages wanted, about `n_rows` of them.
+pub fn block_rows(
+    samples: &[&Sample],
+    matrices: &[Matrix],
+    page_weights: &[f32],
+    n_rows: usize,
+    wanted: impl Fn(usize) -> bool,
+) -> Rows {
+    let weighted = || {
+        samples.iter().zip(matrices).enumerate().filter(|(page, _)| wanted(*page)).flat_map(
+            |(page, (sample, matrix))| {
+                let page_weight = page_weights[page] * crowding(sample);
+                (0..matrix.n_blocks()).map(move |block| (page, block, sample.labels[block].weight * page_weight))
+            },
+        )
+    };
+    // The weight above which every row is kept: rows below are drawn with a chance in proportion to theirs.
+    let mut weights: Vec<f32> = weighted().map(|(_, _, weight)| weight).filter(|weight| *weight > 0.0).collect();
+    weights.sort_by(f32::total_cmp);
+    let total: f64 = weights.iter().map(|weight| f64::from(*weight)).sum();
+    let mut cut = (total / n_rows as f64) as f32;
+    for _ in 0..20 {
+        let (below, above) = weights.split_at(weights.partition_point(|weight| *weight < cut));
+        let light: f64 = below.iter().map(|weight| f64::from(*weight)).sum();
+        let left = n_rows.saturating_sub(above.len()).max(1);
+        cut = (light / left as f64) as f32;
+    }
+    let n_features = matrices.iter().map(Matrix::n_features).max().unwrap_or(0);
+    let mut rows = Rows { n_features, ..Rows::default() };
+    for (row, (page, block, weight)) in weighted().enumerate() {
+        let chance =
+            (row as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(31).wrapping_mul(0xD6E8_FEB8_6659_FD93);
+        let share = (chance >> 40) as f32 / (1u64 << 24) as f32;
+        if weight <= 0.0 || (weight < cut && share >= weight / cut) {
+            continue;
+        }
+        rows.targets.push(samples[page].labels[block].target);
+        rows.weights.push(weight.max(cut));
+        rows.bytes.extend((0..n_features).map(|feature| matrices[page].column(feature)[block]));
+    }
+    rows
+}
+
+/// The pages wanted, as rows of what describes the page.
+pub fn page_rows(
+    samples: &[&Sample],
+    matrices: &[Matrix],
+    wanted_kind: PageType,
+    wanted: impl Fn(usize) -> bool,
+) -> Rows {
+    let n_features = matrices.iter().map(Matrix::n_features).max().unwrap_or(0);
+    let mut rows = Rows { n_features, ..Rows::default() };
+    let mut n_pages: HashMap<&str, f32> = HashMap::new();
+    for kind in samples.iter().filter_map(|sample| kind(sample)) {
+        *n_pages.entry(kind).or_default() += 1.0;
+    }
+    for (page, (sample, matrix)) in samples.iter().zip(matrices).enumerate() {
+        let Some(kind) = kind(sample).filter(|_| wanted(page) && matrix.n_blocks() > 0) else { continue };
+        rows.targets.push(f32::from(kind == wanted_kind.name()));
+        rows.weights.push(30.0 / n_pages[kind].sqrt());
+        // Only what describes the page: the rest reads as nothing, so that no tree asks about it.
+        let from = matrix.first_page_feature();
+        rows.bytes.extend((0..n_features).map(|feature| if feature < from { 0 } else { matrix.column(feature)[0] }));
+    }
+    rows
+}
