@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use pith_crawler::{Robots, parse_seed};
+use pith_crawler::{MAX_ROBOTS_BYTES, Robots, parse_seed};
 use serde_json::Value;
 
 use super::suite::{Tally, bytes, cases};
@@ -156,4 +156,52 @@ fn by_status(case: &Value) -> bool {
 fn status_reason(case: &Value) -> Option<&'static str> {
     let followed = (300..400).contains(&case["http_status"].as_u64()?);
     followed.then_some("redirects are followed by the fetcher before there is anything to decide")
+}
+
+#[test]
+fn points_of_rfc_9309() {
+    let Some(cases) = cases("robots_rfc9309_points") else { return };
+    let mut tally = Tally::new("robots_rfc9309_points");
+    for case in &cases {
+        let section = case["section"].as_str().unwrap();
+        let holds = holds(section);
+        let elsewhere = || holds.is_none().then_some("a point about fetching: `cargo test --test main crawl` shows it");
+        tally.count(holds == Some(true), elsewhere, || case.to_string());
+    }
+    tally.finish();
+}
+
+/// Whether a point about the file holds; nothing for one about fetching it.
+fn holds(section: &str) -> Option<bool> {
+    let allows = |text: &str, url: &str| Robots::parse(text.as_bytes(), "pith").allows(url);
+    let url = |path: &str| format!("http://a.test{path}");
+    Some(match section {
+        "2.2.1" => {
+            let text = "user-agent: PITH\ndisallow: /a\nuser-agent: *\ndisallow: /b\nuser-agent: pith\ndisallow: /c\n";
+            let other = "user-agent: other\ndisallow: /\n";
+            !allows(text, &url("/a"))
+                && allows(text, &url("/b"))
+                && !allows(text, &url("/c"))
+                && allows(other, &url("/"))
+        }
+        // That /robots.txt itself is allowed is the fetcher's business: it asks for it before there are rules.
+        "2.2.2" => {
+            let text = "user-agent: *\ndisallow: /\nallow: /page\ndisallow: /Page\nallow: /Page\ndisallow: /%7Euser\n";
+            allows(text, &url("/page"))
+                && allows(text, &url("/Page"))
+                && !allows(text, &url("/%7Euser"))
+                && !allows(text, &url("/x"))
+        }
+        "2.2.3" => {
+            let text = "user-agent: * # all\ndisallow: /*.gif$ # pictures\ndisallow: /a*b\n";
+            !allows(text, &url("/x.gif")) && allows(text, &url("/x.gif?y")) && !allows(text, &url("/a/c/b/d"))
+        }
+        "2.3" => !allows("\u{feff}user-agent: *\ndisallow: /ã\n", &url("/%C3%A3")),
+        "2.3.1.5" => !allows("<html>\0nonsense\nuser-agent: *\n:::\ndisallow: /x\n", &url("/x")),
+        "2.5" => {
+            let padding = "# nothing to see here\n".repeat(500 * 1024 / 22);
+            MAX_ROBOTS_BYTES >= 500 << 10 && !allows(&format!("{padding}user-agent: *\ndisallow: /x\n"), &url("/x"))
+        }
+        _ => return None,
+    })
 }
