@@ -13,8 +13,8 @@ pub fn summaries_page(report: &SummariesReport, in_gold: &[InGold], examples: &[
         "<h1>Summaries</h1><p>Documents: {}. ROUGE F1 × 100; 95 % by bootstrap.</p>",
         documents.join(", ")
     );
-    for (budget, length) in &report.budgets {
-        let _ = write!(page, "<h2>{}</h2>", escape(budget));
+    for (budget, length) in report.in_order() {
+        let _ = write!(page, "<h2>{}</h2>", escape(&budget));
         let mut rows: Vec<_> = length.methods.iter().collect();
         rows.sort_by(|a, b| b.mean.total_cmp(&a.mean));
         let bars: Vec<(&str, f64, f64, f64)> =
@@ -64,7 +64,7 @@ pub fn summaries_page(report: &SummariesReport, in_gold: &[InGold], examples: &[
 
 const HEAD: &str = "<!doctype html><html lang=en><head><meta charset=utf-8><title>pith: summaries</title><style>\
 body{font:15px/1.45 system-ui,sans-serif;margin:2rem auto;max-width:75rem;padding:0 1rem;color:#222}\
-table{border-collapse:collapse;font-size:13px}td,th{padding:.15rem .6rem;border-bottom:1px solid #ddd;text-align:right}\
+table{border-collapse:collapse;font-size:13px}td,th{white-space:nowrap;padding:.15rem .6rem;border-bottom:1px solid #ddd;text-align:right}\
 td:first-child,th:first-child{text-align:left}.side{display:grid;grid-template-columns:repeat(auto-fit,minmax(18rem,1fr));gap:1rem}\
 .side div{background:#f6f6f4;padding:.6rem .8rem}svg text{font:12px system-ui,sans-serif}</style></head><body>";
 

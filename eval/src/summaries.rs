@@ -221,6 +221,13 @@ pub struct SummariesReport {
     pub budgets: BTreeMap<String, LengthReport>,
 }
 
+impl SummariesReport {
+    /// The lengths by name, in the order in which they are shown.
+    pub fn in_order(&self) -> impl Iterator<Item = (String, &LengthReport)> {
+        Length::ALL.into_iter().filter_map(|length| Some((length.name(), self.budgets.get(&length.name())?)))
+    }
+}
+
 /// All methods at one length.
 #[derive(Clone, Debug, Serialize)]
 pub struct LengthReport {
@@ -252,6 +259,8 @@ pub fn evaluate(
     study: &Study,
     keep: &mut dyn FnMut(&str, Prediction) -> Result<(), Error>,
 ) -> Result<SummariesReport, Error> {
+    // The dictionary of Chinese words is loaded before any clock runs.
+    for_each_word("中文", None, |_| ());
     let mut scores: Vec<BTreeMap<(Length, usize), SetScores>> = Vec::new();
     let mut documents = BTreeMap::new();
     let mut names: Vec<String> = study.methods.iter().map(|method| method.name().to_owned()).collect();

@@ -33,7 +33,8 @@ pub use rules::{BadRule, Rules};
 pub use sentence::{Sentences, split_sentences};
 pub use stopwords::StopWords;
 pub use summary::{
-    ExplainedSentence, ExplainedWord, Explanation, SummaryOptions, explain, sentences_of, summarize, summarize_analysis,
+    ExplainedSentence, ExplainedWord, Explanation, SummaryOptions, analyze_units, explain, sentences_of, summarize,
+    summarize_analysis,
 };
 pub use walk::{PageWalk, walk_page};
 pub use words::{count_words, for_each_word, seed_words, words};

@@ -1,5 +1,7 @@
 //! [`summarize`]: the sentences of a text that say the most, within a budget, in the order of the text.
 
+use std::collections::HashSet;
+
 use serde::Serialize;
 
 use crate::document::SummarySentence;
@@ -40,6 +42,20 @@ pub fn summarize(text: &str, options: &SummaryOptions<'_>) -> Vec<SummarySentenc
 /// The sentences of a text without the space around them; blank ones left out.
 pub fn sentences_of(text: &str, language: Option<Language>) -> Vec<&str> {
     split_sentences(text, language).map(str::trim).filter(|sentence| !sentence.is_empty()).collect()
+}
+
+/// The units of a whole page ([`crate::walk_page`]), ready to be ranked. The seed's methods get them as they stand,
+/// blank ones included, because those count in its formulas; every other ranking gets each text once, without the
+/// space around it, and words without punctuation.
+pub fn analyze_units(units: &[String], method: Method) -> Analysis<'_> {
+    if matches!(method, Method::Naive | Method::NaiveMedian | Method::TfIdf) {
+        return Analysis::of_units(units.iter().map(String::as_str).collect());
+    }
+    let mut seen = HashSet::new();
+    let texts: Vec<&str> =
+        units.iter().map(|unit| unit.trim()).filter(|unit| !unit.is_empty() && seen.insert(*unit)).collect();
+    let language = texts.iter().max_by_key(|text| text.len()).and_then(|longest| Language::of(longest));
+    Analysis::of(texts, None, language)
 }
 
 /// The best of sentences that have been cut and counted already: units of a page ([`Analysis::of_units`]), or the

@@ -6,8 +6,8 @@ use pith_corpus::jsonl;
 use pith_corpus::warc::{Page, PageKind};
 use pith_extractor::tree::Tree;
 use pith_extractor::{
-    Analysis, Budget, Comments, Counts, Document, Explanation, Language, Method, Options, Rules, charset, count_words,
-    explain, extract, sentences_of, split_sentences, summarize_analysis, walk_page,
+    Analysis, Budget, Comments, Counts, Document, Explanation, Language, Method, Options, Rules, analyze_units,
+    charset, count_words, explain, extract, sentences_of, split_sentences, summarize_analysis, walk_page,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -181,14 +181,13 @@ pub fn explain_page(page: &Page, settings: &Settings) -> Explanation {
     analyzed(&document, page, settings, |text| explain(text, settings.method, budget))
 }
 
-/// What is ranked: the sentences of the main text, or the units of the whole page as the seed's crawler had them,
-/// blank ones included, because they count in its formulas.
+/// What is ranked: the sentences of the main text, or the units of the whole page.
 fn analyzed<R>(document: &Document, page: &Page, settings: &Settings, rank: impl Fn(&Analysis<'_>) -> R) -> R {
     if settings.scope == Scope::Page && page.kind != PageKind::Text {
         let content_type = page.header("Content-Type").map(|value| String::from_utf8_lossy(value).into_owned());
         let decoded = charset::decode(&page.body, content_type.as_deref());
         let units = walk_page(&Tree::parse(&decoded.text)).units;
-        return rank(&Analysis::of_units(units.iter().map(String::as_str).collect()));
+        return rank(&analyze_units(&units, settings.method));
     }
     let language = document.language.as_deref().and_then(Language::from_tag);
     rank(&Analysis::of(sentences_of(&document.text, language), document.title.as_deref(), language))

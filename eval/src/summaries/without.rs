@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use pith_extractor::tree::Tree;
-use pith_extractor::{Analysis, Budget, Method, Picks, summarize_analysis, walk_page};
+use pith_extractor::{Analysis, Budget, Method, Picks, analyze_units, summarize_analysis, walk_page};
 use serde::Serialize;
 
 use super::{Item, Length};
@@ -60,10 +60,9 @@ pub fn in_gold(folder: &Path, methods: &[Method], pages_per_set: usize) -> Resul
             let (page, truth) = pair?;
             let Some(gold) = truth.text.as_deref().map(letters).filter(|gold| !gold.is_empty()) else { continue };
             let walk = walk_page(&Tree::parse(&page.html));
-            let units: Vec<&str> = walk.units.iter().map(String::as_str).collect();
-            let analysis = Analysis::of_units(units);
             n_pages += 1;
             for (method, sum) in methods.iter().zip(&mut sums) {
+                let analysis = analyze_units(&walk.units, *method);
                 let picks = summarize_analysis(&analysis, *method, Budget::Sentences(20));
                 let (mut inside, mut inside_characters, mut all_characters) = (0, 0, 0);
                 for pick in &picks {

@@ -158,7 +158,8 @@ fn scores(text: &Analysis<'_>, bags: &Bags, own: f64) -> Vec<f64> {
 fn offer_without_repeating(scores: &[f64], bags: &Bags, n_words: usize, picks: &mut Picks<'_>) {
     let lowest = scores.iter().copied().fold(f64::INFINITY, f64::min);
     let highest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let loss = REPEATED[usize::from(picks.counts_length())] * if highest > lowest { highest - lowest } else { 1.0 };
+    let range = if highest > lowest { highest - lowest } else { 1.0 };
+    let loss = REPEATED[usize::from(picks.counts_length())] * range;
     let fresh = |(sentence, score): (usize, &f64)| Candidate { score: *score, sentence, known_at: usize::MAX };
     let mut candidates: BinaryHeap<Candidate> = scores.iter().enumerate().map(fresh).collect();
     let mut said = vec![false; n_words];
@@ -171,6 +172,10 @@ fn offer_without_repeating(scores: &[f64], bags: &Bags, n_words: usize, picks: &
             looks_left -= 1;
             let n_said = bag.iter().filter(|word| said[**word as usize]).count();
             let mut score = scores[best.sentence] - loss * n_said as f64 / bag.len().max(1) as f64;
+            if n_said == bag.len() {
+                // It says nothing new, so it comes after all that do.
+                score -= range;
+            }
             let part = picks.part_that_fits(best.sentence);
             if part < 1.0 && score > lowest {
                 score = lowest + (score - lowest) * part.powf(CUT);
@@ -238,6 +243,12 @@ mod tests {
     fn a_repeated_sentence_comes_after_others_as_good() {
         let (rain, snow) = ("rain filled all rivers", "snow closed most roads");
         assert_eq!(order(&[rain, rain, snow, snow], None), [0, 2, 1, 3]);
+    }
+
+    #[test]
+    fn what_says_nothing_new_comes_last() {
+        let (rain, cat) = ("rain filled rivers and rain filled lakes", "an old cat slept");
+        assert_eq!(order(&[rain, cat, rain], None), [0, 1, 2]);
     }
 
     #[test]

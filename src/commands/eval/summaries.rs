@@ -128,7 +128,7 @@ impl Writers {
 fn table(report: &SummariesReport, in_gold: &[InGold]) -> String {
     use std::fmt::Write as _;
     let mut text = String::new();
-    for (budget, length) in &report.budgets {
+    for (budget, length) in report.in_order() {
         let _ = write!(
             text,
             "{budget}\n{:<14} {:>6} {:>15} {:>29} {:>9} {:>7} {:>6}",
