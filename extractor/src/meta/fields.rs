@@ -55,7 +55,8 @@ impl Head {
             let first = page.blocks.iter().find(|block| block.heading == 1)?;
             Some(page.block_text(first).to_owned())
         };
-        stated.map(|title| without_site(&title, site, host)).or_else(heading)
+        let stated = stated.map(|title| without_site(&title, site, host));
+        stated.map(|title| as_in_heading(page, &title).unwrap_or(title)).or_else(heading)
     }
 
     fn author(&self, page: &Page<'_>) -> Option<String> {
@@ -142,18 +143,33 @@ fn is_name(text: &str) -> bool {
     !text.is_empty() && text.len() <= MAX_AUTHOR && !text.contains("://") && !text.contains('@')
 }
 
+/// Letters and figures, small: titles are compared by these.
+fn letters(text: &str) -> String {
+    text.chars().filter(|character| character.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+/// The marks between a title and what a site adds to it.
+const MARKS: [&str; 9] = [" | ", " - ", " – ", " — ", " :: ", " · ", " » ", "_", "－"];
+
+/// The beginning of a title that a main heading repeats, where something follows it: `Rain in May | Weather | Paper`.
+fn as_in_heading(page: &Page<'_>, title: &str) -> Option<String> {
+    const N_HEADINGS: usize = 3;
+    let headings = page.blocks.iter().filter(|block| block.heading == 1).take(N_HEADINGS);
+    let headings: Vec<String> = headings.map(|block| letters(page.block_text(block))).collect();
+    let mut beginnings = MARKS.iter().flat_map(|mark| title.match_indices(mark).map(|(at, _)| title[..at].trim()));
+    beginnings.find(|part| !part.is_empty() && headings.contains(&letters(part))).map(str::to_owned)
+}
+
 /// `Rain in May - The Paper` without its paper, by the site's name or its host's.
 fn without_site(title: &str, site: Option<&str>, host: Option<&str>) -> String {
     let title = collapse(title);
-    let letters =
-        |text: &str| -> String { text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect() };
     let names: Vec<String> = site.into_iter().chain(host).map(letters).filter(|name| !name.is_empty()).collect();
     let is_label = |name: &str| host.is_some_and(|host| host.split('.').any(|label| label.len() > 3 && label == name));
     let is_site = |part: &str| {
         let part = letters(part);
         !part.is_empty() && (names.contains(&part) || is_label(&part))
     };
-    for mark in [" | ", " - ", " – ", " — ", " :: ", " · ", " » ", "_", "－", "|"] {
+    for mark in MARKS {
         if let Some((rest, last)) = title.rsplit_once(mark)
             && !rest.trim().is_empty()
             && is_site(last)
@@ -185,6 +201,14 @@ mod tests {
         assert_eq!(without_site("Rain - news-16.test", None, Some("news-16.test")), "Rain");
         assert_eq!(without_site("The Paper: Rain", paper, Some("paper.org")), "Rain");
         assert_eq!(without_site("The Paper", paper, Some("paper.org")), "The Paper");
+    }
+
+    #[test]
+    fn a_heading_tells_where_a_title_ends() {
+        let page = Page::read(crate::tree::Tree::parse("<h1>Rain in <b>May</b>!</h1><p>x"));
+        assert_eq!(as_in_heading(&page, "Rain in May! | Weather | Paper").as_deref(), Some("Rain in May!"));
+        assert_eq!(as_in_heading(&page, "Rain in May and June | Weather"), None);
+        assert_eq!(as_in_heading(&page, "Rain in May"), None);
     }
 
     #[test]
