@@ -1,11 +1,13 @@
 """From archives to text side by side: pages per CPU second on the same files in the same run.
 
-    python run.py PITH FILE.warc.gz… [--peers fastwarc,datatrove] [--rounds 3]
+    python run.py PITH FILE.warc.gz… [--peers fastwarc,datatrove] [--rounds 3] [--threads]
 
 pith reads, extracts main content and metadata, summarizes and writes compressed JSON lines. FastWARC + Resiliparse
 reads and extracts, and writes nothing. datatrove reads with warcio, extracts with trafilatura and writes JSON lines.
 Every tool runs in a process of its own and is charged user and system time of all its threads and children; the
-pages are those it extracted. Rounds are interleaved and the table shows medians.
+pages are those it extracted. Rounds are interleaved and the table shows medians, and as ratio the median of the
+rounds' ratios. `--threads` then runs pith with one and with two threads: wall time, which says something only on a
+quiet machine, and CPU time, which shows what the second thread costs.
 """
 
 import argparse
@@ -16,19 +18,36 @@ import shutil
 import statistics
 import subprocess
 import sys
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def measured(command):
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    """CPU seconds, wall seconds, and what was printed."""
+    before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
     output = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    after, ended = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
     # 3: finished with losses that were counted, which odd archives have.
     if output.returncode not in (0, 3):
         sys.exit(f"{' '.join(command)} failed:\n{output.stderr.decode()[-2000:]}")
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return cpu, output.stdout.decode()
+    return cpu, ended - started, output.stdout.decode()
+
+
+def extract(arguments, jobs):
+    shutil.rmtree(arguments.work, ignore_errors=True)
+    words = ["extract", *arguments.files, "--out", arguments.work, "--json", "--quiet", "--jobs", str(jobs)]
+    cpu, wall, said = measured([arguments.pith, *words])
+    return cpu, wall, json.loads(said)["counts"]["extracted"]
+
+
+def compare_threads(arguments):
+    rounds = [(extract(arguments, 1), extract(arguments, 2)) for _ in range(arguments.rounds)]
+    for name, index in (("wall", 1), ("CPU", 0)):
+        one, two = (statistics.median(run[index] for run in runs) for runs in zip(*rounds))
+        ratio = statistics.median(first[index] / second[index] for first, second in rounds)
+        print(f"{name}: {one:.2f} s with one thread, {two:.2f} s with two, ratio {ratio:.2f}")
 
 
 def main():
@@ -37,30 +56,31 @@ def main():
     parser.add_argument("files", nargs="+")
     parser.add_argument("--peers", default="fastwarc")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--threads", action="store_true")
     parser.add_argument("--work", default="/tmp/pith-bench-extract")
     arguments = parser.parse_args()
     peers = [peer for peer in arguments.peers.split(",") if peer]
     runs = {name: [] for name in ["pith"] + peers}
     for _ in range(arguments.rounds):
         for name, results in runs.items():
-            shutil.rmtree(arguments.work, ignore_errors=True)
             if name == "pith":
-                words = ["extract", *arguments.files, "--out", arguments.work, "--json", "--quiet", "--jobs", "1"]
-                cpu, said = measured([arguments.pith, *words])
-                pages = json.loads(said)["counts"]["extracted"]
+                cpu, _, pages = extract(arguments, 1)
             else:
+                shutil.rmtree(arguments.work, ignore_errors=True)
                 command = [sys.executable, f"{HERE}/peer_{name}.py", arguments.work, *arguments.files]
-                cpu, said = measured(command)
+                cpu, _, said = measured(command)
                 pages = int(said.split()[-1])
             results.append((cpu, pages))
     print(f"{len(arguments.files)} files, {sum(map(os.path.getsize, arguments.files)) / 1e6:.1f} MB")
     print(f"{'tool':<12}{'pages':>8}{'CPU s':>9}{'pages/CPU s':>13}{'pith ÷ it':>11}")
-    rate = {}
     for name, results in runs.items():
         cpu = statistics.median(cpu for cpu, _ in results)
-        rate[name] = (results[-1][1], cpu, results[-1][1] / cpu)
-    for name, (pages, cpu, speed) in rate.items():
-        print(f"{name:<12}{pages:>8}{cpu:>9.2f}{speed:>13.0f}{rate['pith'][2] / speed:>11.2f}")
+        pages = results[-1][1]
+        rounds = zip(runs["pith"], results)
+        ratio = statistics.median(pith[1] / pith[0] / (peer[1] / peer[0]) for pith, peer in rounds)
+        print(f"{name:<12}{pages:>8}{cpu:>9.2f}{pages / cpu:>13.0f}{ratio:>11.2f}")
+    if arguments.threads:
+        compare_threads(arguments)
 
 
 main()
