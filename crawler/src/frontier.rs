@@ -13,6 +13,7 @@ mod places;
 mod queue;
 mod scores;
 mod seen;
+mod visits;
 
 #[cfg(test)]
 mod contract;

@@ -83,6 +83,8 @@ pub struct PageLinks {
     pub refresh: Option<(Duration, Url)>,
     /// What its `<meta name="robots">` asks for.
     pub robots: RobotsDirectives,
+    /// The encoding of the page, where it or its server says which.
+    pub charset: Option<&'static str>,
     /// References left out because of a bound.
     pub n_dropped: usize,
 }
@@ -340,7 +342,8 @@ impl Found {
                 }
             }
         }
-        PageLinks { links, base, canonical, refresh, robots: self.robots, n_dropped: self.n_dropped }
+        let charset = self.encoding.map(Encoding::name);
+        PageLinks { links, base, canonical, refresh, robots: self.robots, charset, n_dropped: self.n_dropped }
     }
 
     /// The anchor's text and the text around it.

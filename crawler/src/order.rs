@@ -115,6 +115,12 @@ pub trait Order: Send {
         false
     }
 
+    /// Whether every waiting link should be looked at again now, because all that is known of them has changed. Asked
+    /// after each page's links.
+    fn reranks(&mut self) -> bool {
+        false
+    }
+
     /// Among hosts that may be asked now, the one with the smallest number is asked first.
     ///
     /// By default the host whose next link has the best class, and among those the one with most links waiting: its

@@ -13,8 +13,51 @@ pub struct ChangeHistory {
     pub watched: Duration,
 }
 
+/// How a crawl asks again for pages that it has.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Refresh {
+    /// The share of visits that goes to pages at hand while new ones wait, from 0 to 1.
+    pub share: f64,
+    /// A page is left alone this long.
+    pub after: Duration,
+    /// Visits of this run at most.
+    pub limit: Option<u64>,
+    /// Which page is next.
+    pub policy: RefreshPolicy,
+}
+
+impl Default for Refresh {
+    /// A third of the visits, every page at most once a day.
+    fn default() -> Refresh {
+        Refresh { share: 0.3, after: Duration::from_secs(86_400), limit: None, policy: RefreshPolicy::RateOptimal }
+    }
+}
+
+/// Which page is asked for again first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RefreshPolicy {
+    /// The one whose visit adds most time that copies are fresh: [`refresh_value`].
+    #[default]
+    RateOptimal,
+    /// WIRE's: the one with the largest [`profit`].
+    Profit,
+    /// The one that was not asked for the longest time.
+    Uniform,
+}
+
+impl RefreshPolicy {
+    /// What a visit is worth now, to be compared with other pages under the same policy.
+    pub fn value(self, quality: f64, rate: f64, age: Duration) -> f64 {
+        match self {
+            RefreshPolicy::RateOptimal => refresh_value(quality, rate, age),
+            RefreshPolicy::Profit => profit(quality, Some(freshness(rate, age))),
+            RefreshPolicy::Uniform => age.as_secs_f64(),
+        }
+    }
+}
+
 /// The rate that is believed of a page that was seen once: a change in a week.
-const PRIOR_RATE: f64 = 1.0 / (7.0 * 86_400.0);
+pub(crate) const PRIOR_RATE: f64 = 1.0 / (7.0 * 86_400.0);
 
 impl ChangeHistory {
     /// Adds a visit, `after` the one before it.

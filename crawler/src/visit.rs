@@ -390,9 +390,19 @@ impl<'c, F: Frontier> Visitor<'c, F> {
             let (anchor, context) = (link.anchor, link.context);
             links.push(Link { url: link.url, depth, hops: 0, kind: Kind::Page, anchor, context });
         }
-        let visit = Visit { link: from, n_links: links.len(), body: &page.body };
+        let text = self.text(page, found.charset);
+        let visit = Visit { link: from, n_links: links.len(), body: &text };
         self.frontier.offer(Some(visit), &links)?;
         Ok(())
+    }
+
+    /// The body, in UTF-8 where the ordering policy reads it.
+    fn text<'p>(&self, page: &'p Page, charset: Option<&'static str>) -> std::borrow::Cow<'p, [u8]> {
+        let encoding = charset.and_then(|name| encoding_rs::Encoding::for_label(name.as_bytes()));
+        match encoding.filter(|encoding| self.anchors == AnchorText::Keep && *encoding != encoding_rs::UTF_8) {
+            Some(encoding) => encoding.decode(&page.body).0.into_owned().into_bytes().into(),
+            None => (&page.body[..]).into(),
+        }
     }
 
     fn is_wanted(&self, url: &Url) -> bool {

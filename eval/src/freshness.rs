@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use pith_crawler::{ChangeHistory, profit, refresh_value};
+use pith_crawler::{ChangeHistory, RefreshPolicy};
 use serde::Serialize;
 
 use crate::ordering::Random;
@@ -92,6 +92,9 @@ pub fn simulate(setting: Setting, policy: Policy) -> Kept {
     let n_requests = setting.n_rounds * setting.n_pages;
     let half = n_requests as f64 * step / 2.0;
     let mut fresh_time = 0.0;
+    // What is believed of a page that was seen once: that it changes as the others do, as a crawl believes. It begins
+    // with a change in a week.
+    let (mut n_changes, mut watched) = (1.0, 7.0);
     let mut credit = vec![0.0; setting.n_pages];
     for request in 0..n_requests {
         let now = (request + 1) as f64 * step;
@@ -104,16 +107,17 @@ pub fn simulate(setting: Setting, policy: Policy) -> Kept {
                 credit[chosen] -= 1.0;
                 chosen
             }
-            Policy::Profit => best(&pages, |page| {
-                let age = age(page, now);
-                profit(1.0, Some(pith_crawler::freshness(learnt(page), age)))
-            }),
-            Policy::RateOptimal => best(&pages, |page| refresh_value(1.0, learnt(page), age(page, now))),
-            Policy::RateOptimalKnown => best(&pages, |page| refresh_value(1.0, page.rate / UNIT, age(page, now))),
+            Policy::Profit => by_value(&pages, RefreshPolicy::Profit, now, n_changes / watched),
+            Policy::RateOptimal => by_value(&pages, RefreshPolicy::RateOptimal, now, n_changes / watched),
+            Policy::RateOptimalKnown => {
+                best(&pages, |page| RefreshPolicy::RateOptimal.value(1.0, page.rate / UNIT, age(page, now)))
+            }
         };
         let page = &mut pages[chosen];
         fresh_time += overlap(page.visited_at, page.changes_at.min(now), half);
         page.history.record(age(page, now), page.changes_at <= now);
+        n_changes += f64::from(page.changes_at <= now);
+        watched += now - page.visited_at;
         page.visited_at = now;
         page.changes_at = now + wait(page.rate, &mut random);
     }
@@ -122,9 +126,9 @@ pub fn simulate(setting: Setting, policy: Policy) -> Kept {
     Kept { policy, fresh: fresh_time / ((end - half) * setting.n_pages as f64) }
 }
 
-/// The rate that the visits show; of a page seen once, the middle of what there is.
-fn learnt(page: &Page) -> f64 {
-    page.history.rate_with_prior(1.0 / UNIT)
+/// The page that a crawl would ask for, by the rates that its visits have shown.
+fn by_value(pages: &[Page], policy: RefreshPolicy, now: f64, prior: f64) -> usize {
+    best(pages, |page| policy.value(1.0, page.history.rate_with_prior(prior / UNIT), age(page, now)))
 }
 
 fn age(page: &Page, now: f64) -> Duration {

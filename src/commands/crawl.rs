@@ -4,13 +4,16 @@ use std::collections::HashMap;
 use std::fs;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use pith_corpus::warc::{Format, WriterOptions};
 use pith_crawler::{
-    DEFAULT_EXPLORE, Delay, Explore, Frontier, Identity, Limits, LocalFrontier, LocalOptions, ORDER_NAMES, Override,
-    Pattern, Plan, Reach, Report, Scope, Status, Stop, canonicalize, order_named, parse_seed,
+    DEFAULT_EXPLORE, Delay, Explore, Frontier, Harvest, Identity, Limits, LocalFrontier, LocalOptions, ORDER_NAMES,
+    Order, Override, Pattern, Plan, Reach, Refresh, RefreshPolicy, Report, Scope, Status, Stop, Subject, Topic,
+    TopicModel, canonicalize, order_named, parse_seed,
 };
+use serde_json::Value;
 use url::Url;
 
 use crate::exit::{Exit, Failure};
@@ -50,15 +53,37 @@ pub struct Args {
     /// No URLs that fit
     #[arg(long, value_name = "PATTERN")]
     exclude: Vec<String>,
-    /// Which URL comes first
-    #[arg(long, default_value = ORDER_NAMES[0], value_parser = clap::builder::PossibleValuesParser::new(ORDER_NAMES))]
-    order: String,
+    /// Which URL comes first [default: opic, or topic when one is given]
+    #[arg(long, value_parser = clap::builder::PossibleValuesParser::new(ORDER_NAMES.iter().chain(&["topic"])))]
+    order: Option<String>,
+    /// Crawl for a topic: words that its pages have, as a list or as a file. Without words, the topic of the seeds
+    #[arg(long, value_name = "WORDS|FILE")]
+    topic_words: Option<String>,
+    /// How links to the topic are told from others [default: naive-bayes]
+    #[arg(long, value_name = "MODEL", value_parser = ["naive-bayes", "frequent-terms"])]
+    topic_model: Option<String>,
     /// The share of pages, from 0 to 1, that is chosen by lot from all that wait
     #[arg(long, value_name = "SHARE", default_value_t = DEFAULT_EXPLORE, value_parser = share)]
     explore: f64,
     /// Another number, another lot
     #[arg(long, value_name = "N", default_value_t = 0)]
     explore_seed: u64,
+
+    /// Ask again for pages of earlier runs that are likely to have changed
+    #[arg(long)]
+    recrawl: bool,
+    /// With --recrawl: the share of requests for pages at hand while new ones wait
+    #[arg(long, value_name = "SHARE", default_value_t = Refresh::default().share, value_parser = share)]
+    refresh_share: f64,
+    /// With --recrawl: leave a page alone this long
+    #[arg(long, value_name = "TIME", default_value = "1d", value_parser = duration)]
+    refresh_after: Duration,
+    /// With --recrawl: ask again for this many pages at most
+    #[arg(long, value_name = "N")]
+    refreshes: Option<u64>,
+    /// With --recrawl: which page is asked for again first
+    #[arg(long, value_name = "POLICY", default_value = "rate-optimal", value_parser = ["rate-optimal", "profit", "uniform"])]
+    refresh_policy: String,
 
     /// End with this many pages
     #[arg(long, value_name = "N")]
@@ -160,11 +185,13 @@ pub fn run(args: Args) -> Result<Exit, Failure> {
         return Err(Failure::new(format!("{} holds pages but no frontier", args.out.display()))
             .hint("choose another folder, or start anew with `--fresh`"));
     }
+    let (order, harvest) = order(&args)?;
     let options = LocalOptions {
         host_budget: args.per_host.unwrap_or(u64::MAX),
         first_rest: plan.politeness.delay.least(),
         explore: Explore { share: args.explore, seed: args.explore_seed },
-        ..LocalOptions::new(order_named(&args.order).expect("the parser knows the names"))
+        refresh: refresh(&args),
+        ..LocalOptions::new(order)
     };
     fs::create_dir_all(&args.out).map_err(|error| Failure::new(format!("{}: {error}", args.out.display())))?;
     let _lock = lock(&args.out)?;
@@ -184,18 +211,131 @@ pub fn run(args: Args) -> Result<Exit, Failure> {
     display.clear();
     let report = report?;
     frontier.checkpoint()?;
-    let json = serde_json::to_string_pretty(&report)?;
+    let mut harvest = harvest.map(|harvest| harvest.lock().expect("nothing panics while it holds it").clone());
+    if let Some(harvest) = &mut harvest {
+        harvest.terms.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
+    }
+    let json = serde_json::to_string_pretty(&account(&report, &frontier, harvest.as_ref(), &args)?)?;
+    if let Some(harvest) = &harvest {
+        save_topic(&args.out.join("topic.json"), harvest)?;
+    }
     fs::write(args.out.join("report.json"), format!("{json}\n"))
         .map_err(|error| Failure::new(format!("{}: {error}", args.out.join("report.json").display())))?;
     if args.json {
         println!("{json}");
     } else if !args.quiet {
         print_report(&report);
+        if args.recrawl {
+            let (asked, changed) = frontier.refreshed();
+            println!("{asked} pages were asked for again, {changed} of them had changed");
+        }
+        if let Some(harvest) = &harvest {
+            print_harvest(harvest);
+        }
     }
     if report.pages == 0 && report.stopped == Stop::Finished {
         return Err(bad_seed(&plan, &report));
     }
     Ok(if frontier.gauges().pending == 0 && has_losses(&report) { Exit::Losses } else { Exit::Done })
+}
+
+/// The policy, and what a focused one finds.
+fn order(args: &Args) -> Result<(Box<dyn Order>, Option<Arc<Mutex<Harvest>>>), Failure> {
+    let has_topic = args.topic_words.is_some() || args.topic_model.is_some();
+    let name = args.order.as_deref().unwrap_or(if has_topic { "topic" } else { ORDER_NAMES[0] });
+    if name != "topic" {
+        return match has_topic {
+            true => Err(Failure::usage(format!("`--order {name}` knows of no topic"))
+                .hint("leave `--order` out, or the words and the model")),
+            false => Ok((order_named(name).expect("the parser knows the names"), None)),
+        };
+    }
+    let subject = match &args.topic_words {
+        Some(words) => topic_words(words)?,
+        None => Subject::of_seeds(),
+    };
+    let model = match args.topic_model.as_deref() {
+        Some("frequent-terms") => TopicModel::FrequentTerms { n: 20 },
+        _ => TopicModel::NaiveBayes,
+    };
+    let topic = Topic::about(model, subject);
+    let harvest = topic.harvest();
+    Ok((Box::new(topic), Some(harvest)))
+}
+
+/// The words of a topic: those of a file where there is one of that name, else the text itself.
+fn topic_words(text: &str) -> Result<Subject, Failure> {
+    let path = Path::new(text);
+    let words = match path.is_file() {
+        true => fs::read_to_string(path)
+            .map_err(|error| Failure::usage(format!("{text}: cannot read the words of the topic: {error}")))?,
+        false => text.to_owned(),
+    };
+    let subject = Subject::of_words([words]);
+    if subject.words().is_empty() {
+        return Err(Failure::usage(format!("{text:?} has no words to look for"))
+            .hint("a word has two letters or more, such as --topic-words \"futebol, gol, jogador\""));
+    }
+    Ok(subject)
+}
+
+fn refresh(args: &Args) -> Option<Refresh> {
+    args.recrawl.then_some(Refresh {
+        share: args.refresh_share,
+        after: args.refresh_after,
+        limit: args.refreshes,
+        policy: match args.refresh_policy.as_str() {
+            "profit" => RefreshPolicy::Profit,
+            "uniform" => RefreshPolicy::Uniform,
+            _ => RefreshPolicy::RateOptimal,
+        },
+    })
+}
+
+/// The report, with what a topic and asking again add to it.
+fn account(
+    report: &Report,
+    frontier: &LocalFrontier,
+    harvest: Option<&Harvest>,
+    args: &Args,
+) -> Result<Value, Failure> {
+    let mut account = serde_json::to_value(report)?;
+    if let Some(harvest) = harvest {
+        account["topic"] = harvest_json(harvest);
+    }
+    if args.recrawl {
+        let (asked, changed) = frontier.refreshed();
+        account["refresh"] = serde_json::json!({ "asked": asked, "changed": changed });
+    }
+    Ok(account)
+}
+
+fn harvest_json(harvest: &Harvest) -> Value {
+    serde_json::json!({
+        "pages": harvest.n_pages,
+        "on_topic": harvest.n_on_topic,
+        "harvest_rate": harvest.rate(),
+        "words": harvest.words,
+        "terms": harvest.terms,
+    })
+}
+
+fn save_topic(path: &Path, harvest: &Harvest) -> Result<(), Failure> {
+    let json = serde_json::to_string_pretty(&harvest_json(harvest))?;
+    fs::write(path, format!("{json}\n")).map_err(|error| Failure::new(format!("{}: {error}", path.display())))
+}
+
+fn print_harvest(harvest: &Harvest) {
+    println!(
+        "{} of {} pages are on the topic: a harvest rate of {:.3}",
+        harvest.n_on_topic,
+        harvest.n_pages,
+        harvest.rate()
+    );
+    let words: Vec<String> = harvest.words.iter().map(|(word, weight)| format!("{word} {weight:.2}")).collect();
+    println!("topic: {}", words.join(", "));
+    let terms: Vec<String> = harvest.terms.iter().map(|(term, count)| format!("{term} {count}")).collect();
+    println!("most frequent terms: {}", terms.join(", "));
 }
 
 /// URLs that could not be had through no fault of theirs.
@@ -283,7 +423,9 @@ fn start_anew(folder: &Path) -> Result<(), Failure> {
             fs::remove_dir_all(&path).map_err(|error| Failure::new(format!("{}: {error}", path.display())))?;
         }
     }
-    let _ = fs::remove_file(folder.join("report.json"));
+    for name in ["report.json", "topic.json"] {
+        let _ = fs::remove_file(folder.join(name));
+    }
     Ok(())
 }
 

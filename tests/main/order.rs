@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use pith_crawler::{Explore, ORDER_NAMES, order_named};
 use pith_eval::ordering::{Graph, Pace, Random, simulate};
-use pith_web::{RunningWeb, Web};
+use pith_web::{RunningWeb, Web, WebConfig};
 use url::Url;
 
 use crate::crawl::crawl_command;
@@ -141,4 +141,103 @@ fn many_kills_change_nothing_about_the_order_of_opic() {
     println!("{n_kills} kills, {} requests", web.totals().requests);
     assert!(n_kills > 0, "the crawl ended before it could be killed");
     check_same("opic", &asked(&web, &urls), &foretold(&urls, &edges, "opic", Explore::NOTHING));
+}
+
+fn crawl(web: &RunningWeb, out: &Path, seeds: &[&str], words: &[&str]) -> String {
+    let output = crate::crawl::pith()
+        .arg("crawl")
+        .args(seeds)
+        .arg("--out")
+        .arg(out)
+        .args(["--resolve", &web.resolve(), "--delay", "0s", "--scope", "any", "--slots", "4"])
+        .args(words)
+        .output()
+        .unwrap();
+    assert!(matches!(output.status.code(), Some(0 | 3)), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// How many of the stored pages are in Portuguese.
+fn in_portuguese(web: &RunningWeb, out: &Path) -> usize {
+    let is_portuguese = |url: &String| web.truth().page(url).is_some_and(|page| page.language.tag().starts_with("pt"));
+    crate::crawl::stored(out).iter().filter(|url| is_portuguese(url)).count()
+}
+
+#[test]
+fn a_focused_crawl_says_what_its_topic_is_and_how_much_of_it_it_found() {
+    let web = Web::start(WebConfig { hosts: 16, pages_per_host: 30, sitemaps: false, ..WebConfig::default() }).unwrap();
+    let is_portuguese = |url: &&String| web.truth().page(url).is_some_and(|page| page.language.tag().starts_with("pt"));
+    let seed = web.seeds().iter().find(is_portuguese).expect("a site in Portuguese").as_str();
+    let folder = || tempfile::tempdir().unwrap();
+    let (broad, learnt, given, frequent) = (folder(), folder(), folder(), folder());
+    crawl(&web, broad.path(), &[seed], &["--order", "breadth", "--pages", "100"]);
+    let said = crawl(&web, learnt.path(), &[seed], &["--order", "topic", "--pages", "100"]);
+    let words = folder().path().join("words.txt");
+    std::fs::create_dir_all(words.parent().unwrap()).unwrap();
+    std::fs::write(&words, "não, também\nmas você\n").unwrap();
+    crawl(&web, given.path(), &[seed], &["--topic-words", words.to_str().unwrap(), "--pages", "100"]);
+    crawl(&web, frequent.path(), &[seed], &["--topic-model", "frequent-terms", "--pages", "100"]);
+    let counts = [&broad, &learnt, &given, &frequent].map(|out| in_portuguese(&web, out.path()));
+    println!("pages in Portuguese of 100: breadth, learnt, given, frequent terms: {counts:?}\n{said}");
+    assert!(counts.iter().all(|count| *count > 0), "{counts:?}");
+    assert!(said.contains("harvest rate") && said.contains("most frequent terms"), "{said}");
+    for out in [&learnt, &given, &frequent] {
+        let topic = &crate::crawl::report(out.path())["topic"];
+        let rate = topic["harvest_rate"].as_f64().unwrap();
+        assert!(rate > 0.0 && rate <= 1.0 && topic["pages"].as_u64().unwrap() >= 90, "{topic}");
+        assert!(topic["terms"].as_array().unwrap().len() >= 10 && !topic["words"].as_array().unwrap().is_empty());
+        assert!(out.path().join("topic.json").exists());
+    }
+    let given = &crate::crawl::report(given.path())["topic"]["words"];
+    let words: Vec<&str> = given.as_array().unwrap().iter().filter_map(|pair| pair[0].as_str()).collect();
+    assert_eq!(words, ["mas", "não", "também", "você"], "the words of the file");
+    let usage =
+        crate::crawl::pith().args(["crawl", seed, "--out", "x", "--order", "opic", "--topic-words", "a b"]).output();
+    assert_eq!(usage.unwrap().status.code(), Some(2));
+}
+
+#[test]
+fn pages_that_change_are_asked_for_again_and_those_that_do_not_are_spared() {
+    let config =
+        WebConfig { hosts: 6, pages_per_host: 20, changes_per_second: 0.05, sitemaps: false, ..WebConfig::default() };
+    let web = Web::start(config).unwrap();
+    let out = tempfile::tempdir().unwrap();
+    let seeds: Vec<&str> = web.seeds().iter().map(String::as_str).collect();
+    crawl(&web, out.path(), &seeds, &[]);
+    let n_pages = crate::crawl::stored(out.path()).len();
+    let again = |n: usize| {
+        web.advance(Duration::from_secs(20));
+        let words = ["--recrawl", "--refresh-after", "0s", "--refreshes", &n.to_string()];
+        crawl(&web, out.path(), &seeds, &words);
+        let report = crate::crawl::report(out.path());
+        assert_eq!(report["refresh"]["asked"], n, "{report}");
+        report["refresh"]["changed"].as_u64().unwrap()
+    };
+    let n_changed = again(n_pages);
+    assert!(n_changed > 5 && n_changed < n_pages as u64, "{n_changed} of {n_pages}");
+    let before = web.log().len();
+    let n_changed_later: u64 = (0..8).map(|_| again(40)).sum();
+    let log = web.log();
+    let requests: Vec<_> = log[before..].iter().filter(|request| request.path != "/robots.txt").collect();
+    let conditional = requests.iter().filter(|request| {
+        request.headers.contains_key("if-none-match") || request.headers.contains_key("if-modified-since")
+    });
+    let n_conditional = conditional.count();
+    let n_spared = requests.iter().filter(|request| request.status == 304).count();
+    let visits = |from: f64, to: f64| {
+        let rate = |url: &String| web.truth().change_rate(url).unwrap_or(0.0) * 20.0;
+        let pages = web.truth().reachable(&seeds);
+        let wanted: HashSet<String> = pages.into_iter().filter(|url| (from..to).contains(&rate(url))).collect();
+        let is_wanted =
+            |request: &&&pith_web::Request| wanted.contains(&format!("http://{}{}", request.host, request.path));
+        requests.iter().filter(is_wanted).count() as f64 / wanted.len() as f64
+    };
+    let (slow, lively) = (visits(0.0, 0.1), visits(0.4, 10.0));
+    println!(
+        "{} requests, {n_conditional} conditional, {n_spared} not modified, {n_changed_later} changed; \
+         {slow:.2} visits to a slow page, {lively:.2} to a lively one",
+        requests.len()
+    );
+    assert!(n_conditional > 100 && n_spared > 50, "{n_conditional} conditional, {n_spared} not modified");
+    assert!(lively > 1.3 * slow, "{lively} visits to lively pages, {slow} to slow ones");
 }

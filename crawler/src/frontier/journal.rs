@@ -13,6 +13,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::files::{at, open_append};
+use super::visits::Visited;
 use super::{Kind, Link, Outcome, Receipt, Validators};
 use crate::error::Error;
 use crate::order::Class;
@@ -24,6 +25,9 @@ const HEADER_BYTES: u64 = 16;
 const BATCH_HEADER_BYTES: usize = 12;
 /// A batch should be written when it has grown to this size, or when something in it must be durable.
 const BATCH_BYTES: usize = 1 << 18;
+/// How much of a link's text is kept, for policies that read it.
+const MAX_ANCHOR_BYTES: usize = 160;
+const MAX_CONTEXT_BYTES: usize = 320;
 /// No batch is longer: one page's links are at most this long.
 const MAX_BATCH_BYTES: u64 = 1 << 30;
 
@@ -42,6 +46,8 @@ pub(super) enum Event {
     Again { host: u32, url: u32, offset: u64, attempts: u8, class: Class },
     /// What the server told about a page that was kept, or that it told nothing.
     Validators { url: u32, validators: Option<Validators> },
+    /// What is known of the visits to a page.
+    Visited { url: u32, visited: Visited },
     /// A host wants to be left alone this long between answers and requests.
     Rest { host: u32, milliseconds: u32 },
     /// A seed led to this URL.
@@ -155,7 +161,7 @@ impl Journal {
             self.file.read_exact_at(&mut bytes, offset).map_err(at(&self.path, "read"))?;
         }
         match bytes {
-            [b'U', _, _, _, _, number @ ..] => Ok(u32::from_le_bytes(number)),
+            [b'U' | b'T', _, _, _, _, number @ ..] => Ok(u32::from_le_bytes(number)),
             _ => Err(Error::Damaged { path: self.path.clone(), offset, what: "no URL is recorded here" }),
         }
     }
@@ -247,12 +253,23 @@ fn read_batch(reader: &mut impl Read, left: u64, payload: &mut Vec<u8>) -> std::
 }
 
 fn encode_new(host: u32, url: u32, class: Class, link: &Link, out: &mut Vec<u8>) {
-    out.push(b'U');
+    let has_text = !link.anchor.is_empty() || !link.context.is_empty();
+    out.push(if has_text { b'T' } else { b'U' });
     out.extend(host.to_le_bytes());
     out.extend(url.to_le_bytes());
     out.extend([class.0, link.hops, link.kind.code()]);
     out.extend(link.depth.to_le_bytes());
     put_text(link.url.as_str().as_bytes(), out);
+    if has_text {
+        put_text(start(&link.anchor, MAX_ANCHOR_BYTES).as_bytes(), out);
+        put_text(start(&link.context, MAX_CONTEXT_BYTES).as_bytes(), out);
+    }
+}
+
+/// As much of a text as fits.
+fn start(text: &str, max_bytes: usize) -> &str {
+    let end = (0..=max_bytes.min(text.len())).rev().find(|&end| text.is_char_boundary(end));
+    &text[..end.unwrap_or(0)]
 }
 
 fn encode(event: &Event, out: &mut Vec<u8>) {
@@ -294,6 +311,11 @@ fn encode(event: &Event, out: &mut Vec<u8>) {
             put_text(etag.unwrap_or("").as_bytes(), out);
             put_text(last_modified.unwrap_or("").as_bytes(), out);
         }
+        Event::Visited { url, visited } => {
+            out.push(b'W');
+            out.extend(url.to_le_bytes());
+            out.extend(visited.to_bytes());
+        }
         Event::Rest { host, milliseconds } => {
             out.push(b'P');
             out.extend(host.to_le_bytes());
@@ -320,7 +342,8 @@ fn decode(bytes: &[u8]) -> Option<(Event, usize)> {
     let mut fields = Fields { bytes, at: 0 };
     let event = match fields.byte()? {
         b'H' => Event::Host { name: fields.text()? },
-        b'U' => {
+        record @ (b'U' | b'T') => {
+            let has_text = record == b'T';
             let host = fields.u32()?;
             let number = fields.u32()?;
             let class = Class(fields.byte()?);
@@ -328,7 +351,8 @@ fn decode(bytes: &[u8]) -> Option<(Event, usize)> {
             let kind = Kind::from_code(fields.byte()?)?;
             let depth = fields.u32()?;
             let url = fields.text()?.parse().ok()?;
-            let link = Link { url, depth, hops, kind, anchor: String::new(), context: String::new() };
+            let (anchor, context) = if has_text { (fields.text()?, fields.text()?) } else { Default::default() };
+            let link = Link { url, depth, hops, kind, anchor, context };
             Event::New { host, url: number, class, link }
         }
         b'R' => Event::Raised { host: fields.u32()?, offset: fields.u64()?, class: Class(fields.byte()?) },
@@ -357,6 +381,7 @@ fn decode(bytes: &[u8]) -> Option<(Event, usize)> {
             let is_any = etag.is_some() || last_modified.is_some();
             Event::Validators { url, validators: is_any.then_some(Validators { etag, last_modified, kept_at }) }
         }
+        b'W' => Event::Visited { url: fields.u32()?, visited: Visited::from_bytes(&fields.take()?)? },
         b'P' => Event::Rest { host: fields.u32()?, milliseconds: fields.u32()? },
         b'S' => Event::Admitted { url: fields.text()? },
         b'M' => Event::Mark { mark: fields.slice()?.to_vec() },
@@ -413,7 +438,8 @@ mod tests {
         let validators = Validators { etag: Some("\"7\"".into()), last_modified: None, kept_at };
         vec![
             Event::Host { name: "a.test".into() },
-            Event::New { host: 0, url: 0, class: Class(4), link },
+            Event::New { host: 0, url: 0, class: Class(4), link: link.clone() },
+            Event::New { host: 0, url: 1, class: Class(4), link: Link { anchor: "olá".into(), ..link } },
             Event::Raised { host: 0, offset: 28, class: Class(1) },
             Event::Again { host: 0, url: 0, offset: 28, attempts: 1, class: Class(1) },
             Event::Rest { host: 0, milliseconds: 1500 },
@@ -421,6 +447,7 @@ mod tests {
             Event::Done { host: 0, url: 0, receipt },
             Event::Validators { url: 0, validators: Some(validators) },
             Event::Validators { url: 0, validators: None },
+            Event::Visited { url: 0, visited: Visited { host: 0, offset: 28, at: 9, history: Default::default() } },
             Event::Mark { mark: b"pages-00000@77".to_vec() },
         ]
     }

@@ -3,6 +3,8 @@
 //! The journal is the truth. Queues, the set of known URLs and the checkpoint are made from it; after a crash the
 //! frontier is the last checkpoint plus the whole batches of the journal behind it.
 
+mod refresh;
+
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 use std::fs;
@@ -14,6 +16,7 @@ use hashbrown::{HashMap, HashSet};
 use url::Url;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
+use self::refresh::Refreshing;
 use super::checkpoint::{self, Picture};
 use super::files::at;
 use super::hosts::{Hosts, State};
@@ -22,6 +25,7 @@ use super::places::Places;
 use super::queue::Blocks;
 use super::scores::{Score, Scores};
 use super::seen::Seen;
+use super::visits::Visits;
 use super::{
     Claim, Frontier, Gauges, HostTally, Kind, Lease, Link, Next, Offered, Pause, Receipt, Settled, Ticket, Totals,
     write_host,
@@ -29,6 +33,7 @@ use super::{
 use crate::error::Error;
 use crate::order::{Class, Draw, Explore, Order, Visit};
 use crate::outcome::Outcome;
+use crate::recrawl::Refresh;
 use crate::validators::Validators;
 
 /// Bytes of journal after which opening would take longer than a checkpoint is worth.
@@ -52,6 +57,8 @@ pub struct LocalOptions {
     pub bloom_bytes: usize,
     /// The pages that are chosen by lot.
     pub explore: Explore,
+    /// How pages that are kept are asked for again, if they are.
+    pub refresh: Option<Refresh>,
 }
 
 impl LocalOptions {
@@ -63,6 +70,7 @@ impl LocalOptions {
             first_rest: Duration::ZERO,
             bloom_bytes: 16 << 20,
             explore: Explore::NOTHING,
+            refresh: None,
         }
     }
 }
@@ -84,6 +92,11 @@ impl LocalFrontier {
     /// What was last given to [`Frontier::settle`] as the place of the sink; empty at the start.
     pub fn mark(&self) -> Vec<u8> {
         self.lock().mark.clone()
+    }
+
+    /// How many pages this run asked for again, and how many of them had changed.
+    pub fn refreshed(&self) -> (u64, u64) {
+        self.lock().refresh.as_ref().map_or((0, 0), |refresh| (refresh.n_asked, refresh.n_changed))
     }
 
     /// Writes a checkpoint, so that the next opening is quick.
@@ -186,6 +199,8 @@ struct Held {
     class: Class,
     attempts: u8,
     kind: Kind,
+    /// Whether the page was kept before and is asked for again.
+    is_refresh: bool,
 }
 
 struct Inner {
@@ -204,6 +219,8 @@ struct Inner {
     /// Where the validators of kept pages stand in the journal.
     validators: Places,
     scores: Option<Scores>,
+    visits: Visits,
+    refresh: Option<Refreshing>,
     explore: Explore,
     /// Pages handed out, for the lot.
     n_handed_out: u64,
@@ -255,6 +272,8 @@ impl Inner {
             hosts,
             validators: Places::open(&folder.join("validators"))?,
             scores: None,
+            visits: Visits::open(&folder.join("visits"))?,
+            refresh: options.refresh.map(Refreshing::new),
             explore: options.explore,
             n_handed_out: 0,
             unfinished: HashMap::new(),
@@ -353,6 +372,7 @@ impl Inner {
                 if !self.hosts.contains(host) || url >= self.n_urls {
                     return Ok(None);
                 }
+                let was_done = is_set(&self.done, url);
                 self.count(host, url, receipt)?;
                 let host = self.hosts.get_mut(host);
                 host.fetched += 1;
@@ -360,7 +380,8 @@ impl Inner {
                 if receipt.outcome.is_of_an_extra() {
                     host.extras = host.extras.saturating_sub(1);
                 }
-                host.pending = host.pending.saturating_sub(1);
+                // A page that was asked for again did not wait.
+                host.pending = host.pending.saturating_sub(u32::from(!was_done));
             }
             // The URL still stands in its queue: taking it out was never written down.
             Event::Again { host, url, attempts, .. } => {
@@ -375,6 +396,7 @@ impl Inner {
             Event::Validators { url, validators } => {
                 self.validators.set(url, if validators.is_some() { offset } else { 0 })?;
             }
+            Event::Visited { url, visited } => self.visits.set(url, visited)?,
             Event::Rest { host, milliseconds } => {
                 if !self.hosts.contains(host) {
                     return Ok(None);
@@ -444,6 +466,9 @@ impl Inner {
                 self.write()?;
             }
         }
+        if is_page && self.order.reranks() {
+            self.rerank()?;
+        }
         let is_due = self.seen.wants_checkpoint() || self.contents.wants_checkpoint();
         if is_due || self.journal.end() - self.checkpointed > CHECKPOINT_BYTES {
             self.checkpoint()?;
@@ -451,6 +476,38 @@ impl Inner {
             self.write()?;
         }
         Ok(offered)
+    }
+
+    /// Places every waiting URL where the policy would place it now.
+    fn rerank(&mut self) -> Result<(), Error> {
+        for url in 0..self.n_urls {
+            let Some(scores) = &mut self.scores else { return Ok(()) };
+            if is_set(&self.done, url) || self.leased_urls.contains_key(&url) {
+                continue;
+            }
+            let Some(kept) = scores.get(url)? else { continue };
+            let (_, _, link) = self.journal.link_at(kept.offset)?;
+            if link.kind != Kind::Page {
+                continue;
+            }
+            let number = self.host_number(&link)?;
+            let class = self.order.review(&link, &self.hosts.get(number).counts());
+            if class < kept.class {
+                self.raise(number, url, Score { class, ..kept })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Moves a waiting URL ahead.
+    fn raise(&mut self, number: u32, url: u32, kept: Score) -> Result<(), Error> {
+        self.hosts.get_mut(number).queues.push(kept.class, kept.offset, &mut self.blocks)?;
+        self.journal.push(&Event::Raised { host: number, offset: kept.offset, class: kept.class })?;
+        if let Some(scores) = &mut self.scores {
+            scores.set(url, kept)?;
+        }
+        self.renew_precedence(number);
+        Ok(())
     }
 
     /// Writes everything that happened so far; a killed process loses nothing of it.
@@ -498,21 +555,14 @@ impl Inner {
         let Some(scores) = &mut self.scores else { return Ok(()) };
         let Some(mut kept) = scores.get(url)? else { return Ok(()) };
         let number = self.host_number(link)?;
-        let host = self.hosts.get_mut(number);
-        let class = self.order.place_again(link, &host.counts(), &mut kept.score);
-        let moves = class < kept.class && !is_set(&self.done, url) && !self.leased_urls.contains_key(&url);
-        if moves {
-            kept.class = class;
-            host.queues.push(class, kept.offset, &mut self.blocks)?;
-            self.journal.push(&Event::Raised { host: number, offset: kept.offset, class })?;
+        let class = self.order.place_again(link, &self.hosts.get(number).counts(), &mut kept.score);
+        if class < kept.class && !is_set(&self.done, url) && !self.leased_urls.contains_key(&url) {
+            return self.raise(number, url, Score { class, ..kept });
         }
-        if let Some(scores) = &mut self.scores {
-            scores.set(url, kept)?;
+        match &mut self.scores {
+            Some(scores) => scores.set(url, kept),
+            None => Ok(()),
         }
-        if moves {
-            self.renew_precedence(number);
-        }
-        Ok(())
     }
 
     /// Tells the policy of a page, unless it was told before the last kill; whether the page pays its links.
@@ -612,26 +662,48 @@ impl Inner {
             self.resting.pop();
             self.make_ready(number);
         }
-        if let Some(mut draw) = self.explore.draw(self.n_handed_out)
-            && let Some(number) = self.any_ready(&mut draw)
-            && let Some(lease) = self.lease_any(number, &mut draw)?
+        if self.is_time_to_refresh()
+            && let Some(lease) = self.lease_again()?
         {
             return Ok(Next::Fetch(lease));
         }
-        while let Some((_, number)) = self.ready.pop_first() {
-            if let Some(lease) = self.lease_from(number)? {
-                return Ok(Next::Fetch(lease));
+        let next = self.lease_new()?;
+        if next.is_some() {
+            if let Some(refresh) = &mut self.refresh {
+                refresh.earn();
             }
         }
+        if let Some(lease) = next.map_or_else(|| self.lease_again(), |lease| Ok(Some(lease)))? {
+            return Ok(Next::Fetch(lease));
+        }
         if let Some(Reverse((until, _))) = self.resting.peek()
-            && self.pending > 0
+            && (self.pending > 0 || self.has_due())
         {
             return Ok(Next::Wait(Duration::from_micros(until.saturating_sub(now).max(1))));
         }
         if self.pending > 0 || !self.leased.is_empty() {
             return Ok(Next::Wait(Duration::from_secs(1)));
         }
+        if let Some(time) = self.next_ranking() {
+            return Ok(Next::Wait(time.max(Duration::from_millis(1))));
+        }
         Ok(Next::Empty)
+    }
+
+    /// A page that was never asked for, by lot or by the policy.
+    fn lease_new(&mut self) -> Result<Option<Lease>, Error> {
+        if let Some(mut draw) = self.explore.draw(self.n_handed_out)
+            && let Some(number) = self.any_ready(&mut draw)
+            && let Some(lease) = self.lease_any(number, &mut draw)?
+        {
+            return Ok(Some(lease));
+        }
+        while let Some((_, number)) = self.ready.pop_first() {
+            if let Some(lease) = self.lease_from(number)? {
+                return Ok(Some(lease));
+            }
+        }
+        Ok(None)
     }
 
     /// A ready host by lot, unless it has something to do before that. Where few are ready none may be found.
@@ -719,7 +791,7 @@ impl Inner {
         }
         let attempts = self.attempts.get(&url).copied().unwrap_or(0);
         let ticket = Ticket { host: number, url, offset };
-        self.leased.insert(ticket, Held { class, attempts, kind: link.kind });
+        self.leased.insert(ticket, Held { class, attempts, kind: link.kind, is_refresh: false });
         self.leased_urls.insert(url, ());
         self.drop_stale(number)?;
         let validators = match self.validators.get(url)? {
@@ -769,6 +841,10 @@ impl Inner {
     fn give_back(&mut self, ticket: Ticket, pause: Pause) -> Result<(), Error> {
         let Some(held) = self.leased.remove(&ticket) else { return Ok(()) };
         self.leased_urls.remove(&ticket.url);
+        if held.is_refresh {
+            self.due_again(ticket);
+            return self.rest(ticket.host, pause);
+        }
         let host = self.hosts.get_mut(ticket.host);
         host.queues.push_front(held.class, ticket.offset, &mut self.blocks)?;
         host.pending += 1;
@@ -821,6 +897,10 @@ impl Inner {
             self.leased_urls.remove(&ticket.url);
             match settled {
                 Settled::Done(receipt) => {
+                    let receipt = match held.kind {
+                        Kind::Page => self.note_visit(ticket, &held, receipt)?,
+                        Kind::Sitemap | Kind::Probe => receipt,
+                    };
                     self.journal.push(&Event::Done { host: ticket.host, url: ticket.url, receipt })?;
                     self.count(ticket.host, ticket.url, receipt)?;
                     if let Some(scores) = &mut self.scores {
@@ -829,6 +909,10 @@ impl Inner {
                     if matches!(receipt.outcome, Outcome::Stored | Outcome::Duplicate) {
                         self.remember(ticket.url, lease.validators.map(|known| *known))?;
                     }
+                }
+                Settled::Again if held.is_refresh => {
+                    let failed = Receipt { outcome: Outcome::NoContent, bytes: 0, milliseconds: 0, digest: 0 };
+                    self.note_visit(ticket, &held, failed)?;
                 }
                 Settled::Again => {
                     let attempts = held.attempts.saturating_add(1);

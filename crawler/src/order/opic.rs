@@ -4,13 +4,14 @@ use super::{Class, HostCounts, Order};
 use crate::frontier::Link;
 use crate::order::Visit;
 
-/// Classes that halving the cash is worth: 255 of them reach down to 2⁻⁴².
-const CLASSES_PER_HALVING: f32 = 6.0;
+/// Classes that halving the cash is worth. Six of them gather at most 0.2 % more PageRank on eight graphs, and move
+/// links half as often again; every class that a host has takes memory.
+const CLASSES_PER_HALVING: f32 = 2.0;
 
 /// What a page gets for itself when it is fetched, as a part of the mean cash of fetched pages. It is the share of
 /// PageRank that comes from nowhere: without it cash trickles away into pages fetched before, and the late crawl is
-/// blind. On three graphs the area under the curve grows by 1 to 2 %.
-const INCOME: f64 = 0.3;
+/// blind. Over nine graphs the area under the curve changes little from 0.3 on; at 0.6 it is largest on seven.
+const INCOME: f64 = 0.6;
 
 /// On-line page importance (Abiteboul, Preda and Cobena, 2003): a seed begins with cash 1; a page that is fetched
 /// divides its cash, and a small income, among its links; the link with most cash goes first. A host's cash counts for
@@ -110,7 +111,7 @@ mod tests {
         opic.visit(&Visit { link: &seed, n_links: 4, body: b"" }, &HOST, &mut of_seed);
         let first = opic.place(&page, &HOST, &mut of_page);
         let again = opic.place_again(&page, &HOST, &mut of_page);
-        assert_eq!((of_seed, of_page), (0.0, 0.5 * 1.3));
+        assert_eq!((of_seed, of_page), (0.0, 0.5 * 1.6));
         assert!(again < first, "more cash, earlier class");
         assert_eq!(class_of(0.0), Class::LAST);
     }
@@ -138,7 +139,7 @@ mod tests {
             let mut score = 0.0;
             policy.unlinked();
             policy.place(&listed, &HOST, &mut score);
-            assert!((score - 0.1).abs() < 1e-6, "{score}");
+            assert!((score - 0.2).abs() < 1e-6, "{score}");
         }
     }
 

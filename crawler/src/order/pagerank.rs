@@ -13,10 +13,10 @@ const GROWTH: f32 = 1.05;
 /// Rounds from the ranks of the last time: they only have to catch up.
 const ROUNDS: usize = 8;
 /// Classes that doubling the rank is worth.
-const CLASSES_PER_DOUBLING: f32 = 10.0;
+const CLASSES_PER_DOUBLING: f32 = 4.0;
 
-/// The best-known order and the most expensive one: it keeps every link in memory (8 bytes each). Between two
-/// computations a page's rank is what its known parents pass on to it. After a restart it begins to learn anew.
+/// The best-known order and the most expensive one: it keeps every link in memory (8 bytes each) and places every
+/// waiting link anew when ranks were computed. Between two computations a page's rank is what its known parents pass on to it. After a restart it begins to learn anew.
 #[derive(Default)]
 pub struct PageRank {
     numbers: HashMap<u64, u32>,
@@ -28,6 +28,7 @@ pub struct PageRank {
     share: f32,
     n_fetched: u32,
     next_computation: u32,
+    is_new: bool,
 }
 
 impl PageRank {
@@ -85,9 +86,21 @@ impl Order for PageRank {
         self.n_fetched += 1;
         if self.n_fetched >= self.next_computation {
             self.compute();
+            self.is_new = true;
             self.next_computation = (self.n_fetched as f32 * GROWTH) as u32 + 100;
         }
         self.share = DAMPING * self.ranks[self.page as usize] / page.n_links.max(1) as f32;
+    }
+
+    fn reranks(&mut self) -> bool {
+        std::mem::take(&mut self.is_new)
+    }
+
+    fn precedence(&self, host: &HostCounts) -> u64 {
+        // A host counts for less the more of it was fetched, by the square root, as in `opic`.
+        let damping = 0.5 * CLASSES_PER_DOUBLING * (1.0 + host.fetched as f32).log2();
+        let place = (f32::from(host.best.0) + damping) * 64.0;
+        (place as u64) << 32 | (u64::from(u32::MAX) - host.pending.min(u64::from(u32::MAX)))
     }
 
     fn reviews(&self) -> bool {

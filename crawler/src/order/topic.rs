@@ -4,10 +4,18 @@ use std::sync::{Arc, Mutex};
 
 use super::{Class, HostCounts, Order, Visit};
 use crate::frontier::Link;
-use crate::topic::{LinkModel, TermTable};
+use crate::topic::{LinkModel, Subject, TermTable};
 
 /// How a page that was fetched is judged.
 pub type Judge = Box<dyn FnMut(&Visit<'_>) -> bool + Send>;
+
+/// Terms kept in the table of the default model.
+const N_TERMS: usize = 20;
+
+enum Judging {
+    By(Judge),
+    About(Subject),
+}
 
 /// How a link is judged before it is followed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,8 +37,10 @@ pub struct Harvest {
     pub n_pages: u64,
     /// Of these, pages on the topic.
     pub n_on_topic: u64,
-    /// The term table of the frequent-terms model, most frequent first.
+    /// The most frequent terms: of all pages for the frequent-terms model, else of the pages on the topic.
     pub terms: Vec<(String, u32)>,
+    /// The words that make the topic, with their weights; empty when something else judges pages.
+    pub words: Vec<(String, f32)>,
 }
 
 impl Harvest {
@@ -48,10 +58,10 @@ const UNKNOWN: f32 = 128.0;
 /// Classes that one unit of log odds is worth.
 const CLASSES_PER_UNIT: f32 = 6.0;
 
-/// The policy.
+/// The policy. After a restart it knows its topic, and its model of links begins to learn anew; links keep their places.
 pub struct Topic {
     model: TopicModel,
-    judge: Judge,
+    judging: Judging,
     links: LinkModel,
     terms: TermTable,
     from_topic: bool,
@@ -61,9 +71,18 @@ pub struct Topic {
 impl Topic {
     /// A focused order; `judge` says of each fetched page whether it is on the topic.
     pub fn new(model: TopicModel, judge: Judge) -> Topic {
+        Topic::judging(model, Judging::By(judge))
+    }
+
+    /// A focused order for a crawl, which judges pages by their words.
+    pub fn about(model: TopicModel, subject: Subject) -> Topic {
+        Topic::judging(model, Judging::About(subject))
+    }
+
+    fn judging(model: TopicModel, judging: Judging) -> Topic {
         Topic {
             model,
-            judge,
+            judging,
             links: LinkModel::default(),
             terms: TermTable::default(),
             from_topic: true,
@@ -111,21 +130,52 @@ impl Order for Topic {
     }
 
     fn visit(&mut self, page: &Visit<'_>, _host: &HostCounts, score: &mut f32) {
-        let on_topic = (self.judge)(page);
+        let on_topic = match &mut self.judging {
+            Judging::By(judge) => judge(page),
+            Judging::About(subject) => subject.judge(page.body, page.link.depth == 0),
+        };
         *score = if on_topic { ON_TOPIC } else { OFF_TOPIC };
         self.links.learn(page.link, self.from_topic, on_topic);
-        if let TopicModel::FrequentTerms { n } = self.model {
-            self.terms.count(page.body, n);
+        match self.model {
+            TopicModel::FrequentTerms { n } => self.terms.count(page.body, n),
+            TopicModel::NaiveBayes if on_topic => self.terms.count(page.body, N_TERMS),
+            TopicModel::NaiveBayes => {}
         }
         self.from_topic = on_topic;
         let mut harvest = self.harvest.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         harvest.n_pages += 1;
         harvest.n_on_topic += u64::from(on_topic);
-        harvest.terms = self.terms.top().map(|(term, count)| (term.to_owned(), count)).collect();
+        // The lists change slowly, and nobody reads them after every page.
+        if harvest.n_pages < 100 || harvest.n_pages.is_multiple_of(100) {
+            harvest.terms = self.terms.top().map(|(term, count)| (term.to_owned(), count)).collect();
+            if let Judging::About(subject) = &self.judging {
+                harvest.words = subject.words().to_vec();
+            }
+        }
     }
 
     fn reviews(&self) -> bool {
         true
+    }
+
+    fn state(&self) -> Vec<u8> {
+        let harvest = self.harvest.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut state = [harvest.n_pages.to_le_bytes(), harvest.n_on_topic.to_le_bytes()].concat();
+        if let Judging::About(subject) = &self.judging {
+            state.extend(subject.state());
+        }
+        state
+    }
+
+    fn resume(&mut self, state: &[u8]) {
+        let Some((pages, rest)) = state.split_first_chunk() else { return };
+        let Some((on_topic, words)) = rest.split_first_chunk() else { return };
+        let mut harvest = self.harvest.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        (harvest.n_pages, harvest.n_on_topic) = (u64::from_le_bytes(*pages), u64::from_le_bytes(*on_topic));
+        if let Judging::About(subject) = &mut self.judging {
+            subject.resume(words);
+            harvest.words = subject.words().to_vec();
+        }
     }
 
     /// What was learnt since the link was placed may send it back.

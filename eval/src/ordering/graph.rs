@@ -1,7 +1,7 @@
 //! A stored graph: who links to whom, under which address.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use pith_crawler::{Link, host_of};
 use url::Url;
@@ -29,37 +29,44 @@ impl Graph {
     ///
     /// When there are no edges, or a line makes no sense.
     pub fn read(folder: &Path) -> Result<Graph, Error> {
-        let mut edges: Vec<(u32, u32)> = Vec::new();
-        let path = for_each_line(folder, "edges.tsv", |line| {
-            let mut numbers = line.split_ascii_whitespace().map(str::parse::<u32>);
-            let (Some(Ok(from)), Some(Ok(to))) = (numbers.next(), numbers.next()) else { return false };
-            edges.push((from, to));
-            true
-        })?
-        .ok_or_else(|| Error::Data { path: folder.join("edges.tsv"), problem: "no such file, nor with .zst".into() })?;
         let mut urls: Vec<Option<Url>> = Vec::new();
-        for_each_line(folder, "urls.txt", |line| {
+        let has_urls = for_each_line(folder, "urls.txt", |line| {
             urls.push(Url::parse(line).ok().filter(Url::has_host));
-            true
+            Ok(())
         })?;
-        let n_pages = edges.iter().map(|&(from, to)| from.max(to) as usize + 1).max().unwrap_or(0).max(urls.len());
-        // A number beyond every line is a mistake, and would ask for any amount of memory.
-        if n_pages > edges.len() * 2 + urls.len() {
-            return Err(Error::Data { path, problem: "a page's number is far beyond the number of pages".into() });
+        let mut edges: Vec<(u32, u32)> = Vec::new();
+        let read = for_each_line(folder, "edges.tsv", |line| {
+            if line.is_empty() || line.starts_with('#') {
+                return Ok(());
+            }
+            let mut numbers = line.split_ascii_whitespace().map(str::parse::<u32>);
+            let (Some(Ok(from)), Some(Ok(to))) = (numbers.next(), numbers.next()) else {
+                return Err("no numbers of two pages".to_owned());
+            };
+            if has_urls && from.max(to) as usize >= urls.len() {
+                return Err(format!("page {} is beyond the {} lines of urls.txt", from.max(to), urls.len()));
+            }
+            edges.push((from, to));
+            Ok(())
+        })?;
+        if !read || (edges.is_empty() && urls.is_empty()) {
+            let problem = if read { "there are no links" } else { "no such file, nor with .zst" };
+            return Err(Error::Data { path: folder.join("edges.tsv"), problem: problem.into() });
         }
-        urls.resize(n_pages, None);
+        if !has_urls {
+            urls.resize(number_densely(&mut edges), None);
+        }
         let mut labels = Vec::new();
         for_each_line(folder, "labels.txt", |line| {
             labels.push(line.to_owned());
-            true
+            Ok(())
         })?;
         let mut anchors = HashMap::new();
         for_each_line(folder, "anchors.jsonl", |line| {
-            let Ok((from, to, anchor, context)) = serde_json::from_str::<(u32, u32, String, String)>(line) else {
-                return false;
-            };
+            let (from, to, anchor, context) = serde_json::from_str::<(u32, u32, String, String)>(line)
+                .map_err(|_| "no [from, to, anchor, context]".to_owned())?;
             anchors.entry((from, to)).or_insert((anchor, context));
-            true
+            Ok(())
         })?;
         let addresses = urls.into_iter().enumerate().map(|(number, url)| {
             url.unwrap_or_else(|| Url::parse(&format!("http://graph.invalid/{number}")).expect("a URL"))
@@ -158,11 +165,13 @@ impl Graph {
         reached
     }
 
-    /// `n` pages with three links or more, drawn by lot; the same ones for the same `draw`.
+    /// `n` pages drawn by lot, with three links or more where there are such pages; the same ones for the same `draw`.
     pub fn random_seeds(&self, n: usize, draw: u64, wanted: impl Fn(u32) -> bool) -> Vec<u32> {
         let mut random = Random(draw.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0x5EED);
-        let candidates: Vec<u32> =
-            (0..self.n_pages() as u32).filter(|page| self.targets(*page).len() >= 3 && wanted(*page)).collect();
+        let with_links = |least: usize| -> Vec<u32> {
+            (0..self.n_pages() as u32).filter(|page| self.targets(*page).len() >= least && wanted(*page)).collect()
+        };
+        let candidates = [3, 1, 0].into_iter().map(with_links).find(|found| !found.is_empty()).unwrap_or_default();
         let mut seeds: Vec<u32> = Vec::new();
         while seeds.len() < n.min(candidates.len()) {
             let seed = candidates[(random.next() % candidates.len() as u64) as usize];
@@ -201,23 +210,89 @@ impl Random {
     }
 }
 
-/// Calls back with each line of a file that may be compressed; gives its path, or nothing when there is none.
-fn for_each_line(folder: &Path, name: &str, mut take: impl FnMut(&str) -> bool) -> Result<Option<PathBuf>, Error> {
+/// Gives pages the numbers from 0 on, in their order, where most numbers are not used; how many there are.
+fn number_densely(edges: &mut [(u32, u32)]) -> usize {
+    let largest = edges.iter().map(|&(from, to)| from.max(to) as usize + 1).max().unwrap_or(0);
+    if largest <= edges.len() * 2 {
+        return largest;
+    }
+    let mut used: Vec<u32> = edges.iter().flat_map(|&(from, to)| [from, to]).collect();
+    used.sort_unstable();
+    used.dedup();
+    let place = |number: u32| used.binary_search(&number).expect("it is used") as u32;
+    edges.iter_mut().for_each(|(from, to)| (*from, *to) = (place(*from), place(*to)));
+    used.len()
+}
+
+/// Calls back with each line of a file that may be compressed, which may complain; whether there is such a file.
+fn for_each_line(folder: &Path, name: &str, mut take: impl FnMut(&str) -> Result<(), String>) -> Result<bool, Error> {
     let plain = folder.join(name);
     let packed = folder.join(format!("{name}.zst"));
     let path = if plain.exists() { plain } else { packed };
     if !path.exists() {
-        return Ok(None);
+        return Ok(false);
     }
     let mut reader = data::open(&path)?;
-    let mut line = String::new();
+    let mut line = Vec::new();
     let mut number = 0;
-    while reader.read_line(&mut line).map_err(|source| Error::Read { path: path.clone(), source })? > 0 {
+    let failed = |source| Error::Read { path: path.clone(), source };
+    while reader.read_until(b'\n', &mut line).map_err(failed)? > 0 {
         number += 1;
-        if !take(line.trim_end_matches(['\n', '\r'])) {
-            return Err(Error::Data { path, problem: format!("line {number} is no line of {name}") });
+        let text = String::from_utf8_lossy(&line);
+        if let Err(problem) = take(text.trim_end_matches(['\n', '\r'])) {
+            return Err(Error::Data { path, problem: format!("line {number}: {problem}") });
         }
         line.clear();
     }
-    Ok(Some(path))
+    Ok(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(files: &[(&str, &str)]) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().expect("a folder");
+        for (name, text) in files {
+            std::fs::write(folder.path().join(name), text).expect("written");
+        }
+        folder
+    }
+
+    #[track_caller]
+    fn check(files: &[(&str, &str)], pages: usize, edges: usize, hosts: usize) {
+        let folder = written(files);
+        let graph = Graph::read(folder.path()).expect("a graph");
+        assert_eq!((graph.n_pages(), graph.n_edges(), graph.n_hosts()), (pages, edges, hosts));
+    }
+
+    #[test]
+    fn graphs_of_many_kinds_are_read() {
+        let urls = "http://a.test/\nhttp://b.test/x\nno address\nhttp://a.test/y\n";
+        check(&[("edges.tsv", "0\t1\n1\t0\n1\t1\n0\t1\n"), ("urls.txt", urls)], 4, 2, 3);
+        check(&[("edges.tsv", "0\t1\n1\t2\n")], 3, 2, 1);
+        check(&[("edges.tsv", "# from to\r\n\r\n4000000000 7\r\n7 4000000000")], 2, 2, 1);
+        check(&[("edges.tsv", ""), ("urls.txt", urls)], 4, 0, 3);
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_with_its_file_and_line() {
+        let complains = |files: &[(&str, &str)], parts: &[&str]| {
+            let error = Graph::read(written(files).path()).err().expect("no graph").to_string();
+            assert!(parts.iter().all(|part| error.contains(part)), "{error}");
+        };
+        complains(&[], &["edges.tsv", "no such file"]);
+        complains(&[("edges.tsv", "")], &["edges.tsv", "no links"]);
+        complains(&[("edges.tsv", "0\t1\n1\tx\n")], &["edges.tsv", "line 2"]);
+        complains(&[("edges.tsv", "0\t1\n-1\t2\n")], &["edges.tsv", "line 2"]);
+        complains(&[("edges.tsv", "0\t9\n"), ("urls.txt", "http://a.test/\n")], &["line 1", "page 9", "urls.txt"]);
+        complains(&[("edges.tsv", "0\t1\n"), ("anchors.jsonl", "{}\n")], &["anchors.jsonl", "line 1"]);
+    }
+
+    #[test]
+    fn seeds_are_found_in_the_smallest_graphs() {
+        let folder = written(&[("edges.tsv", "0\t1\n")]);
+        let graph = Graph::read(folder.path()).expect("a graph");
+        assert_eq!(graph.random_seeds(10, 1, |_| true), [0]);
+    }
 }

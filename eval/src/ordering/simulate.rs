@@ -82,6 +82,8 @@ struct Frontier<'g, 'p> {
     scores: Vec<f32>,
     classes: Vec<Option<Class>>,
     done: Vec<bool>,
+    /// Pages in the order in which they were found.
+    found: Vec<u32>,
     hosts: Vec<Host>,
     /// Hosts are numbered as they are found, as in a crawl: it decides between equals.
     numbers: Vec<Option<u32>>,
@@ -100,6 +102,7 @@ impl<'g, 'p> Frontier<'g, 'p> {
             scores: vec![0.0; n_pages],
             classes: vec![None; n_pages],
             done: vec![false; n_pages],
+            found: Vec::new(),
             hosts: Vec::new(),
             numbers: vec![None; graph.n_hosts()],
             ready: BTreeSet::new(),
@@ -135,6 +138,7 @@ impl<'g, 'p> Frontier<'g, 'p> {
             match self.classes[index] {
                 None => {
                     self.links[index].depth = depth;
+                    self.found.push(target);
                     let class = self.policy.place(&self.links[index], &counts, &mut self.scores[index]);
                     self.queue(host, target, class);
                     self.hosts[host as usize].pending += 1;
@@ -148,6 +152,25 @@ impl<'g, 'p> Frontier<'g, 'p> {
                     }
                 }
                 Some(_) => {}
+            }
+        }
+        if from.is_some() && self.policy.reranks() {
+            self.rerank();
+        }
+    }
+
+    /// Places every waiting page where the policy would place it now.
+    fn rerank(&mut self) {
+        for place in 0..self.found.len() {
+            let page = self.found[place];
+            let index = page as usize;
+            let Some(old) = self.classes[index].filter(|_| !self.done[index]) else { continue };
+            let host = self.number(page);
+            let counts = self.hosts[host as usize].counts();
+            let class = self.policy.review(&self.links[index], &counts);
+            if class < old {
+                self.queue(host, page, class);
+                self.renew(host);
             }
         }
     }
