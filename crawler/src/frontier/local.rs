@@ -668,10 +668,10 @@ impl Inner {
             return Ok(Next::Fetch(lease));
         }
         let next = self.lease_new()?;
-        if next.is_some() {
-            if let Some(refresh) = &mut self.refresh {
-                refresh.earn();
-            }
+        if next.is_some()
+            && let Some(refresh) = &mut self.refresh
+        {
+            refresh.earn();
         }
         if let Some(lease) = next.map_or_else(|| self.lease_again(), |lease| Ok(Some(lease)))? {
             return Ok(Next::Fetch(lease));
