@@ -96,7 +96,8 @@ fn a_farm_of_links_does_not_capture_the_crawl() {
 fn opic_is_ahead_of_breadth_on_webs_of_many_shapes() {
     const N: u32 = 6_000;
     let mut random = Random(3);
-    let mut shapes: Vec<(&str, Vec<String>, Vec<(u32, u32)>)> = Vec::new();
+    type Shape = (&'static str, Vec<String>, Vec<(u32, u32)>);
+    let mut shapes: Vec<Shape> = Vec::new();
     let mut below = |below: u32| (random.next() % u64::from(below)) as u32;
     // Sixty sites, each a tree with links to parent, brothers and home.
     let mut edges = Vec::new();
