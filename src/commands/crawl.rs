@@ -239,8 +239,11 @@ pub fn run(args: Args) -> Result<Exit, Failure> {
     Ok(if frontier.gauges().pending == 0 && has_losses(&report) { Exit::Losses } else { Exit::Done })
 }
 
+/// What a focused policy finds, while it finds it.
+type SharedHarvest = Arc<Mutex<Harvest>>;
+
 /// The policy, and what a focused one finds.
-fn order(args: &Args) -> Result<(Box<dyn Order>, Option<Arc<Mutex<Harvest>>>), Failure> {
+fn order(args: &Args) -> Result<(Box<dyn Order>, Option<SharedHarvest>), Failure> {
     let has_topic = args.topic_words.is_some() || args.topic_model.is_some();
     let name = args.order.as_deref().unwrap_or(if has_topic { "topic" } else { ORDER_NAMES[0] });
     if name != "topic" {
