@@ -53,19 +53,27 @@ fn since(page: &Page<'_>, forwards: bool, passes: impl Fn(&Block) -> bool) -> st
 
 fn neighbours(page: &Page<'_>, matrix: &mut Matrix) {
     let n_blocks = page.blocks.len() as i64;
+    let column = |value: fn(&Block) -> u8| page.blocks.iter().map(value).collect::<Vec<u8>>();
+    let columns = [
+        column(|block| log(block.n_words())),
+        column(|block| share(block.link_words, block.n_words())),
+        column(|block| share(u32::from(block.themes[0]), block.n_words())),
+        column(|block| 1 + block.heading),
+        column(|block| 1 + block.ending),
+    ];
     for offset in [-2i64, -1, 1, 2] {
         let at = |index: usize| {
             let other = index as i64 + offset;
             (0..n_blocks).contains(&other).then(|| &page.blocks[other as usize])
         };
-        let mut column = |value: fn(&Block) -> u8| {
-            matrix.push((0..page.blocks.len()).map(|index| at(index).map_or(0, value)));
-        };
-        column(|block| log(block.n_words()));
-        column(|block| share(block.link_words, block.n_words()));
-        column(|block| share(u32::from(block.themes[0]), block.n_words()));
-        column(|block| 1 + block.heading);
-        column(|block| 1 + block.ending);
+        for column in &columns {
+            // The column moved by some blocks, with nothing beyond the ends of the page.
+            let beyond = std::iter::repeat_n(0, offset.unsigned_abs() as usize);
+            match usize::try_from(offset) {
+                Ok(offset) => matrix.push(column.iter().copied().skip(offset).chain(beyond)),
+                Err(_) => matrix.push(beyond.chain(column.iter().copied())),
+            }
+        }
         matrix.push(
             (0..page.blocks.len())
                 .map(|index| at(index).map_or(0, |other| 1 + u8::from(other.element == page.blocks[index].element))),

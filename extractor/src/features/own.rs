@@ -36,8 +36,10 @@ pub(super) fn columns(page: &Page<'_>, matrix: &mut Matrix) {
             .iter()
             .map(|block| share(block.themes[AROUND].iter().map(|hits| u32::from(*hits)).sum(), block.n_words())),
     );
+    // Side by side, so that one bit of many blocks is read at a time.
+    let places: Vec<u32> = blocks.iter().map(|block| block.places).collect();
     for bit in 0..place::COUNT {
-        matrix.push(blocks.iter().map(|block| ((block.places >> bit) & 1) as u8));
+        matrix.push(places.iter().map(|places| ((places >> bit) & 1) as u8));
     }
     repeated(page, matrix);
 }
