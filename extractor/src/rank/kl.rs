@@ -26,7 +26,8 @@ fn divergence(bag: &Bag, target: &[f64], counts: &[f64], total: f64) -> f64 {
             target[word] * ((now + count) / now).ln()
         })
         .sum();
-    (total + size + SMOOTHING * target.len() as f64).ln() - gained
+    // A text without words still has a logarithm.
+    (total + size + SMOOTHING * target.len().max(1) as f64).ln() - gained
 }
 
 impl Ranking for Kl {
