@@ -24,7 +24,8 @@ pub struct PageRank {
     ranks: Vec<f32>,
     n_links: Vec<u32>,
     edges: Vec<(u32, u32)>,
-    page: u32,
+    /// The page whose links are being placed; seeds and what sitemaps name come from none.
+    page: Option<u32>,
     share: f32,
     n_fetched: u32,
     next_computation: u32,
@@ -44,8 +45,8 @@ impl PageRank {
 
     fn receive(&mut self, link: &Link) -> Class {
         let to = self.number(link);
-        if link.depth > 0 {
-            self.edges.push((self.page, to));
+        if let Some(page) = self.page {
+            self.edges.push((page, to));
             self.ranks[to as usize] += self.share;
         }
         class_of(self.ranks[to as usize])
@@ -81,15 +82,28 @@ impl Order for PageRank {
     }
 
     fn visit(&mut self, page: &Visit<'_>, _host: &HostCounts, _score: &mut f32) {
-        self.page = self.number(page.link);
-        self.n_links[self.page as usize] = page.n_links as u32;
+        let number = self.number(page.link);
+        self.page = Some(number);
+        self.n_links[number as usize] = page.n_links as u32;
         self.n_fetched += 1;
         if self.n_fetched >= self.next_computation {
             self.compute();
             self.is_new = true;
             self.next_computation = (self.n_fetched as f32 * GROWTH) as u32 + 100;
         }
-        self.share = DAMPING * self.ranks[self.page as usize] / page.n_links.max(1) as f32;
+        self.share = DAMPING * self.ranks[number as usize] / page.n_links.max(1) as f32;
+    }
+
+    /// A redirect is a page with one link.
+    fn redirect(&mut self, link: &Link, _host: &HostCounts, _score: &mut f32) {
+        let number = self.number(link);
+        self.page = Some(number);
+        self.n_links[number as usize] = 1;
+        self.share = DAMPING * self.ranks[number as usize];
+    }
+
+    fn unlinked(&mut self) {
+        self.page = None;
     }
 
     fn reranks(&mut self) -> bool {
