@@ -35,7 +35,7 @@ pub struct Args {
     #[arg(long, value_name = "LABEL", value_delimiter = ',')]
     topic: Vec<String>,
     /// Write the curves there, as ordering.svg and ordering.json
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", conflicts_with = "topic")]
     out: Option<PathBuf>,
     /// One JSON object on stdout instead of a table
     #[arg(long)]
