@@ -3,8 +3,12 @@
 //! With probabilities that mean what they say, keeping the blocks above `t` gives the expected F1
 //! `2 Σ n·p / (Σ n·p over all + Σ n over the kept)`, in words. That promise is one of the things by which a learned
 //! judge compares the thresholds; how much is kept, how scattered it is and the kind of page are others.
+//!
+//! Two things are settled without the judge: a page whose every block is unlikely has no content, and what an article
+//! hides is not a part of it.
 
-use crate::blocks::Page;
+use crate::PageType;
+use crate::blocks::{Page, place};
 use crate::features::{Matrix, odds};
 use crate::model::Ensemble;
 
@@ -12,11 +16,63 @@ use crate::model::Ensemble;
 pub const THRESHOLDS: [f32; 18] =
     [0.05, 0.08, 0.12, 0.16, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.87];
 
+/// Where no block is as likely as this, there is no content: shells that a script fills, walls, errors.
+const LIKELY: f32 = 0.3;
+
+/// With fewer words there is too little of a page to say so.
+const MIN_PAGE_WORDS: usize = 100;
+
+/// The least share of the kept words that must be in sight before the hidden ones go: some pages hide everything until
+/// a script has run.
+const IN_SIGHT: f32 = 0.2;
+
+/// Pages that promise this F1 are as good as settled.
+const SURE: f32 = 0.93;
+
+/// Whether these probabilities leave so little open that more work on them would not pay.
+pub(crate) fn is_sure(page: &Page<'_>, probabilities: &[f32]) -> bool {
+    let mut kept = [(0.0f32, 0.0f32); THRESHOLDS.len() + 1];
+    for (block, probability) in page.blocks.iter().zip(probabilities) {
+        let words = block.n_words() as f32;
+        let (all, right) = &mut kept[THRESHOLDS.partition_point(|threshold| threshold <= probability)];
+        *all += words;
+        *right += words * probability;
+    }
+    let expected: f32 = kept.iter().map(|(_, right)| right).sum();
+    let (mut all, mut right) = (0.0, 0.0);
+    kept[1..].iter().rev().any(|(more, more_right)| {
+        all += more;
+        right += more_right;
+        2.0 * right >= SURE * (expected + all) && all > 0.0
+    })
+}
+
 /// For each block whether it is kept.
 pub fn choose(page: &Page<'_>, probabilities: &[f32], types: &[f32], judge: &Ensemble) -> Vec<bool> {
+    let likeliest = probabilities.iter().copied().fold(0.0, f32::max);
+    if likeliest < LIKELY && page.words.len() >= MIN_PAGE_WORDS {
+        return vec![false; probabilities.len()];
+    }
     let scores = judge.probabilities(&candidates(page, probabilities, types));
     let threshold = THRESHOLDS[best(&scores)];
-    probabilities.iter().map(|probability| *probability >= threshold).collect()
+    let mut kept: Vec<bool> = probabilities.iter().map(|probability| *probability >= threshold).collect();
+    if types.get(PageType::Article as usize).is_some_and(|article| *article >= 0.5) {
+        drop_hidden(page, &mut kept);
+    }
+    kept
+}
+
+/// Drops what is hidden, where enough in sight is kept.
+fn drop_hidden(page: &Page<'_>, kept: &mut [bool]) {
+    let (mut hidden, mut in_sight) = (0, 0);
+    for (block, _) in page.blocks.iter().zip(&*kept).filter(|(_, kept)| **kept) {
+        *(if block.places & place::HIDDEN != 0 { &mut hidden } else { &mut in_sight }) += block.n_words();
+    }
+    if in_sight as f32 >= IN_SIGHT * (hidden + in_sight) as f32 {
+        for (block, kept) in page.blocks.iter().zip(kept) {
+            *kept &= block.places & place::HIDDEN == 0;
+        }
+    }
 }
 
 /// The best score, where neighbours lend each other half of theirs: a lonely peak is chance.
@@ -127,6 +183,37 @@ mod tests {
         let likes_high =
             Ensemble { base: 0.0, scale: 1.0, trees: vec![Tree { splits: vec![(12, 10)], leaves: vec![0, 1] }] };
         assert_eq!(choose(&page, &[0.9, 0.3], &[], &likes_high), [true, false]);
+    }
+
+    #[test]
+    fn sure_is_who_expects_to_be_right() {
+        let page = page("<p>one two three<p>four<p>five six");
+        assert!(is_sure(&page, &[0.99, 0.01, 0.98]));
+        assert!(!is_sure(&page, &[0.99, 0.5, 0.5]));
+        assert!(!is_sure(&page, &[0.0, 0.0, 0.0]));
+    }
+
+    /// Keeps all blocks above the lowest threshold.
+    fn likes_low() -> Ensemble {
+        Ensemble { base: 0.0, scale: 1.0, trees: vec![Tree { splits: vec![(12, 0)], leaves: vec![1, 0] }] }
+    }
+
+    #[test]
+    fn a_long_page_without_any_likely_block_has_no_content() {
+        let long = format!("<p>{}<p>b", "a ".repeat(120));
+        assert_eq!(choose(&page(&long), &[0.2, 0.1], &[], &likes_low()), [false, false]);
+        assert_eq!(choose(&page(&long), &[0.4, 0.1], &[], &likes_low()), [true, true]);
+        assert_eq!(choose(&page("<p>one two<p>b"), &[0.2, 0.1], &[], &likes_low()), [true, true]);
+    }
+
+    #[test]
+    fn what_an_article_hides_is_dropped_unless_it_hides_nearly_all() {
+        let [article, other] = [[0.9], [0.1]];
+        let some = page("<p>one two three<p hidden>four");
+        assert_eq!(choose(&some, &[0.9, 0.9], &article, &likes_low()), [true, false]);
+        assert_eq!(choose(&some, &[0.9, 0.9], &other, &likes_low()), [true, true]);
+        let nearly_all = page("<p>one<p hidden>two three four five six seven");
+        assert_eq!(choose(&nearly_all, &[0.9, 0.9], &article, &likes_low()), [true, true]);
     }
 
     #[test]

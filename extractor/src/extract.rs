@@ -4,6 +4,7 @@ use url::Url;
 
 use crate::blocks::Page;
 use crate::blocks::lexicon::Role;
+use crate::choose::is_sure;
 use crate::features::{Evidence, Matrix};
 use crate::links::links;
 use crate::markdown::markdown;
@@ -48,12 +49,13 @@ impl<'a> Reading<'a> {
         let mut matrix = Matrix::of(&self.page, &self.evidence, &model.names);
         let types = model.type_probabilities(&matrix);
         matrix.push_types(&types);
-        Probabilities { blocks: model.blocks.probabilities(&matrix), types }
+        let blocks = model.block_probabilities(&matrix, |blocks| is_sure(&self.page, blocks));
+        Probabilities { blocks, types }
     }
 
-    /// The blocks chosen, as plain text.
+    /// The blocks chosen, as plain text. Where a page shows none and holds its text as data, that.
     pub fn text(&self, kept: &[bool]) -> String {
-        text::plain(&self.page, kept)
+        if kept.contains(&true) { text::plain(&self.page, kept) } else { self.head.stated_text(&self.page.tree) }
     }
 }
 

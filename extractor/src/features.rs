@@ -15,11 +15,14 @@ use crate::blocks::lexicon::{AROUND, Theme};
 use crate::model::NameTable;
 pub use evidence::{Evidence, words};
 
+/// Blocks that are looked at together: columns are filled up to a multiple of this.
+pub(crate) const LANES: usize = 32;
+
 /// One byte per block and feature; a feature's bytes stand together.
 #[derive(Clone, Debug, Default)]
 pub struct Matrix {
     n_blocks: usize,
-    bytes: Vec<u8>,
+    bytes: Vec<[u8; LANES]>,
     first_page_feature: usize,
 }
 
@@ -27,11 +30,11 @@ impl Matrix {
     /// Everything that is known about the blocks of a page.
     pub fn of(page: &Page<'_>, evidence: &Evidence, names: &NameTable) -> Matrix {
         let mut matrix = Matrix { n_blocks: page.blocks.len(), ..Matrix::default() };
-        matrix.bytes.reserve(page.blocks.len() * 400);
+        matrix.bytes.reserve(matrix.n_groups() * 400);
         if page.blocks.is_empty() {
             return matrix;
         }
-        let sums = Sums::of(page);
+        let sums = Sums::count(page);
         own::columns(page, &mut matrix);
         evidence::columns(page, evidence, &mut matrix);
         elements::columns(page, &sums, names, &mut matrix);
@@ -60,7 +63,12 @@ impl Matrix {
 
     /// The number of features; 0 on a page without blocks.
     pub fn n_features(&self) -> usize {
-        self.bytes.len().checked_div(self.n_blocks).unwrap_or(0)
+        self.bytes.len().checked_div(self.n_groups()).unwrap_or(0)
+    }
+
+    /// How many groups of [`LANES`] blocks there are, the last one filled up.
+    pub(crate) fn n_groups(&self) -> usize {
+        self.n_blocks.div_ceil(LANES)
     }
 
     /// The first of the features that describe the page and not the block; all after it do, too.
@@ -71,16 +79,23 @@ impl Matrix {
     /// One feature of all blocks.
     #[inline]
     pub fn column(&self, feature: usize) -> &[u8] {
-        &self.bytes[feature * self.n_blocks..(feature + 1) * self.n_blocks]
+        &self.groups(feature).as_flattened()[..self.n_blocks]
+    }
+
+    /// One feature of all blocks, [`LANES`] at a time; what fills up the last group means nothing.
+    #[inline]
+    pub(crate) fn groups(&self, feature: usize) -> &[[u8; LANES]] {
+        &self.bytes[feature * self.n_groups()..(feature + 1) * self.n_groups()]
     }
 
     /// Adds a feature.
     pub(crate) fn push(&mut self, column: impl Iterator<Item = u8>) {
         let before = self.bytes.len();
         // Room for the whole column first: asking for it byte by byte takes longer than most columns do.
-        self.bytes.resize(before + self.n_blocks, 0);
+        self.bytes.resize(before + self.n_groups(), [0; LANES]);
         let mut n_filled = 0;
-        for (cell, value) in self.bytes[before..].iter_mut().zip(column) {
+        let cells = &mut self.bytes[before..].as_flattened_mut()[..self.n_blocks];
+        for (cell, value) in cells.iter_mut().zip(column) {
             *cell = value;
             n_filled += 1;
         }
@@ -89,7 +104,7 @@ impl Matrix {
 
     /// Adds a feature that all blocks share.
     pub(crate) fn push_same(&mut self, value: u8) {
-        self.bytes.resize(self.bytes.len() + self.n_blocks, value);
+        self.bytes.resize(self.bytes.len() + self.n_groups(), [value; LANES]);
     }
 }
 
@@ -153,6 +168,28 @@ fn signed_log(distance: i64) -> u8 {
     if distance < 0 { 32 - size } else { 32 + size }
 }
 
+/// Things in the order of their keys, those with the same key in their own order. Key and index share a number, which
+/// is sorted in half the time of a pair.
+struct Alike(Vec<u64>);
+
+impl Alike {
+    fn sorted(keys: impl Iterator<Item = u32>) -> Alike {
+        let mut order: Vec<u64> = keys.enumerate().map(|(index, key)| (u64::from(key) << 32) | index as u64).collect();
+        order.sort_unstable();
+        Alike(order)
+    }
+
+    /// Those with the same key.
+    fn runs(&self) -> impl Iterator<Item = &[u64]> {
+        self.0.chunk_by(|a, b| a >> 32 == b >> 32)
+    }
+
+    /// The indices of a run.
+    fn indices(run: &[u64]) -> impl Iterator<Item = usize> {
+        run.iter().map(|keyed| *keyed as u32 as usize)
+    }
+}
+
 /// Sums over blocks from the first: any run of blocks is a difference of two rows.
 struct Sums {
     rows: Vec<[u32; sum::COUNT]>,
@@ -180,7 +217,7 @@ mod sum {
 const LONG: u32 = 12;
 
 impl Sums {
-    fn of(page: &Page<'_>) -> Sums {
+    fn count(page: &Page<'_>) -> Sums {
         let mut rows = vec![[0u32; sum::COUNT]; page.blocks.len() + 1];
         for (block, row) in page.blocks.iter().zip(&mut rows[1..]) {
             let words = block.n_words();
@@ -219,6 +256,13 @@ impl Sums {
         let last = self.rows.len() - 1;
         let (first, end) = (self.rows[start.min(last)], self.rows[end.min(last)]);
         std::array::from_fn(|column| end[column].saturating_sub(first[column]))
+    }
+
+    /// One sum over the blocks `start..end`.
+    #[inline]
+    fn of(&self, column: usize, start: usize, end: usize) -> u32 {
+        let last = self.rows.len() - 1;
+        self.rows[end.min(last)][column].saturating_sub(self.rows[start.min(last)][column])
     }
 
     fn words_before(&self, block: usize) -> u32 {

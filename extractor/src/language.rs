@@ -76,15 +76,39 @@ impl Language {
 ///
 /// These words are in no other language that is written much, and about every fourth word of English is one.
 fn is_english(sample: &str) -> bool {
-    const WORDS: [&str; 12] = ["the", "of", "and", "to", "that", "for", "with", "this", "from", "are", "have", "you"];
+    const WORDS: [u32; 12] = [
+        packed(b"the"),
+        packed(b"of"),
+        packed(b"and"),
+        packed(b"to"),
+        packed(b"that"),
+        packed(b"for"),
+        packed(b"with"),
+        packed(b"this"),
+        packed(b"from"),
+        packed(b"are"),
+        packed(b"have"),
+        packed(b"you"),
+    ];
     const MIN_WORDS: usize = 40;
     let (mut n_words, mut n_english) = (0, 0);
-    for word in sample.split(|character: char| !character.is_alphanumeric()).filter(|word| !word.is_empty()) {
+    let is_letter = |byte: &u8| byte.is_ascii_alphanumeric() || !byte.is_ascii();
+    for word in sample.as_bytes().split(|byte| !is_letter(byte)).filter(|word| !word.is_empty()) {
         n_words += 1;
-        let short = (2..=4).contains(&word.len());
-        n_english += usize::from(short && WORDS.iter().any(|english| word.eq_ignore_ascii_case(english)));
+        n_english += usize::from(word.len() <= 4 && WORDS.contains(&packed(word)));
     }
     n_words >= MIN_WORDS && n_english * 8 >= n_words
+}
+
+/// A word of at most four letters as a number, whatever the case of its letters.
+const fn packed(word: &[u8]) -> u32 {
+    let mut number = 0;
+    let mut at = 0;
+    while at < word.len() {
+        number = (number << 8) | word[at].to_ascii_lowercase() as u32;
+        at += 1;
+    }
+    number
 }
 
 impl fmt::Display for Language {
@@ -112,6 +136,10 @@ struct Scripts {
 
 impl Scripts {
     fn of(text: &str) -> Scripts {
+        if text.is_ascii() {
+            let letters = text.bytes().filter(u8::is_ascii_alphabetic).count();
+            return Scripts { letters, ..Scripts::default() };
+        }
         let mut scripts = Scripts::default();
         for character in text.chars() {
             scripts.letters += usize::from(character.is_alphabetic());

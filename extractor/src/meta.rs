@@ -3,6 +3,7 @@
 mod date;
 mod fields;
 mod json_ld;
+mod state;
 
 use std::borrow::Cow;
 

@@ -4,7 +4,7 @@
 
 use std::sync::LazyLock;
 
-use crate::features::Matrix;
+use crate::features::{LANES, Matrix};
 
 /// The trained tables.
 static TABLES: &[u8] = include_bytes!("model/tables.bin");
@@ -12,16 +12,13 @@ static TABLES: &[u8] = include_bytes!("model/tables.bin");
 /// The model that the crate was built with.
 pub static MODEL: LazyLock<Model> = LazyLock::new(|| Model::read(TABLES).unwrap_or_default());
 
-/// How many ensembles there are: for blocks, for thresholds, and for each page type.
-pub const N_ENSEMBLES: usize = 2 + crate::PageType::ALL.len();
-
 /// Everything that was learned.
 #[derive(Clone, Debug, Default)]
 pub struct Model {
     /// What class names mean.
     pub names: NameTable,
-    /// Is a block content?
-    pub blocks: Ensemble,
+    /// Is a block content? Each has learned from other pages; together they answer with the mean of their log-odds.
+    pub blocks: Vec<Ensemble>,
     /// How good is it to keep the blocks above a threshold?
     pub thresholds: Ensemble,
     /// For each page type: is it this type?
@@ -48,23 +45,67 @@ pub struct Tree {
     pub leaves: Vec<i16>,
 }
 
-impl Tree {
-    /// For every block the number of its leaf.
-    fn find_leaves(&self, matrix: &Matrix, leaf: &mut [u8]) {
-        let questions = || self.splits.iter().enumerate().map(|(level, split)| (1u8 << level, split));
-        // What all blocks share is asked once.
-        let shared = |feature: u16| usize::from(feature) >= matrix.first_page_feature();
-        let answer = |(bit, (feature, threshold)): (u8, &(u16, u8))| {
-            if matrix.column(usize::from(*feature)).first() > Some(threshold) { bit } else { 0 }
-        };
-        let answers = questions().filter(|(_, (feature, _))| shared(*feature)).map(answer);
-        leaf.fill(answers.fold(0, |leaf, bit| leaf | bit));
-        for (bit, (feature, threshold)) in questions().filter(|(_, (feature, _))| !shared(*feature)) {
-            // Eight bits of a byte: whole columns are compared many blocks at a time.
-            for (leaf, value) in leaf.iter_mut().zip(matrix.column(usize::from(*feature))) {
-                *leaf |= if *value > *threshold { bit } else { 0 };
+/// Questions that a tree has at most: the leaf's number is a byte.
+const MAX_DEPTH: usize = 8;
+
+/// One tree about to be asked about all blocks of a page.
+struct Asking<'m> {
+    /// The answers to what all blocks share, as bits of the leaf's number.
+    shared: [u8; LANES],
+    n_questions: usize,
+    /// What is asked of each block: the feature of all blocks, the threshold and the bit, ready to be compared.
+    columns: [&'m [[u8; LANES]]; MAX_DEPTH],
+    thresholds: [[i8; LANES]; MAX_DEPTH],
+    bits: [[u8; LANES]; MAX_DEPTH],
+    leaves: [i16; 1 << MAX_DEPTH],
+}
+
+impl<'m> Asking<'m> {
+    fn nobody() -> Self {
+        Asking {
+            shared: [0; LANES],
+            n_questions: 0,
+            columns: [&[]; MAX_DEPTH],
+            thresholds: [[0; LANES]; MAX_DEPTH],
+            bits: [[0; LANES]; MAX_DEPTH],
+            leaves: [0; 1 << MAX_DEPTH],
+        }
+    }
+
+    /// Turns to another tree.
+    fn turn_to(&mut self, tree: &Tree, matrix: &'m Matrix) {
+        let mut shared = 0;
+        self.n_questions = 0;
+        for (level, (feature, threshold)) in tree.splits.iter().enumerate().take(MAX_DEPTH) {
+            let bit = 1u8 << level;
+            let column = matrix.groups(usize::from(*feature));
+            // What all blocks share is asked once.
+            if usize::from(*feature) < matrix.first_page_feature() {
+                self.columns[self.n_questions] = column;
+                // Bytes stay below 64, and signed ones are compared in half the time.
+                self.thresholds[self.n_questions] = [*threshold as i8; LANES];
+                self.bits[self.n_questions] = [bit; LANES];
+                self.n_questions += 1;
+            } else if column.first().is_some_and(|group| group[0] > *threshold) {
+                shared |= bit;
             }
         }
+        self.shared = [shared; LANES];
+        self.leaves[..tree.leaves.len()].copy_from_slice(&tree.leaves);
+    }
+
+    /// For each block of a group the number of its leaf.
+    #[inline]
+    fn places(&self, group: usize) -> [u8; LANES] {
+        let mut places = self.shared;
+        let questions = self.columns.iter().zip(&self.thresholds).zip(&self.bits).take(self.n_questions);
+        for ((column, thresholds), bits) in questions {
+            let values = &column[group];
+            for lane in 0..LANES {
+                places[lane] |= (-i8::from((values[lane] as i8) > thresholds[lane])) as u8 & bits[lane];
+            }
+        }
+        places
     }
 }
 
@@ -88,30 +129,32 @@ impl Ensemble {
 
     /// The probability for every block of a page.
     pub fn probabilities(&self, matrix: &Matrix) -> Vec<f32> {
+        self.log_odds(matrix).into_iter().map(probability).collect()
+    }
+
+    /// The log-odds for every block of a page.
+    fn log_odds(&self, matrix: &Matrix) -> Vec<f32> {
         /// Trees whose leaves are added in one pass: looking them up is most of the work.
         const TOGETHER: usize = 4;
-        let n_blocks = matrix.n_blocks();
-        let mut sums = vec![0i32; n_blocks];
-        let mut places: [Vec<u8>; TOGETHER] = std::array::from_fn(|_| vec![0u8; n_blocks]);
-        let mut leaves = [[0i16; 256]; TOGETHER];
+        let mut sums = vec![[0i32; LANES]; matrix.n_groups()];
+        let mut asking: [Asking<'_>; TOGETHER] = std::array::from_fn(|_| Asking::nobody());
         for trees in self.trees.chunks(TOGETHER) {
-            for (index, (place, leaves)) in places.iter_mut().zip(&mut leaves).enumerate() {
+            for (index, asking) in asking.iter_mut().enumerate() {
                 match trees.get(index) {
-                    Some(tree) => {
-                        tree.find_leaves(matrix, place);
-                        // A byte cannot point beyond 256 leaves.
-                        leaves[..tree.leaves.len()].copy_from_slice(&tree.leaves);
-                    }
-                    None => leaves.fill(0),
+                    Some(tree) => asking.turn_to(tree, matrix),
+                    None => *asking = Asking::nobody(),
                 }
             }
-            let [a, b, c, d] = &places;
-            for ((((sum, a), b), c), d) in sums.iter_mut().zip(a).zip(b).zip(c).zip(d) {
-                let leaf = |index: usize, place: &u8| i32::from(leaves[index][usize::from(*place)]);
-                *sum += leaf(0, a) + leaf(1, b) + leaf(2, c) + leaf(3, d);
+            for (group, sums) in sums.iter_mut().enumerate() {
+                let places = [0, 1, 2, 3].map(|tree: usize| asking[tree].places(group));
+                for (lane, sum) in sums.iter_mut().enumerate() {
+                    let leaf = |tree: usize| i32::from(asking[tree].leaves[usize::from(places[tree][lane])]);
+                    *sum += leaf(0) + leaf(1) + leaf(2) + leaf(3);
+                }
             }
         }
-        sums.into_iter().map(|sum| 1.0 / (1.0 + (-(self.base + sum as f32 * self.scale)).exp())).collect()
+        let sums = &sums.as_flattened()[..matrix.n_blocks()];
+        sums.iter().map(|sum| self.base + *sum as f32 * self.scale).collect()
     }
 
     /// The probability for the page as a whole, by the features that all blocks share.
@@ -127,8 +170,12 @@ impl Ensemble {
                 i32::from(tree.leaves[leaf])
             })
             .sum();
-        1.0 / (1.0 + (-(self.base + sum as f32 * self.scale)).exp())
+        probability(self.base + sum as f32 * self.scale)
     }
+}
+
+fn probability(log_odds: f32) -> f32 {
+    1.0 / (1.0 + (-log_odds).exp())
 }
 
 /// What class names mean: log-odds that the text below is content, by the hash of the name.
@@ -191,8 +238,26 @@ impl Model {
         self.types.iter().map(|ensemble| ensemble.page_probability(matrix)).collect()
     }
 
+    /// The probability that each block of a page is content. The first of those who know is asked alone, and the others
+    /// only where its answer is not one to be `sure` of.
+    pub fn block_probabilities(&self, matrix: &Matrix, sure: impl Fn(&[f32]) -> bool) -> Vec<f32> {
+        let Some((first, others)) = self.blocks.split_first() else { return vec![0.0; matrix.n_blocks()] };
+        let mut log_odds = first.log_odds(matrix);
+        let alone: Vec<f32> = log_odds.iter().copied().map(probability).collect();
+        if others.is_empty() || sure(&alone) {
+            return alone;
+        }
+        for other in others {
+            for (sum, value) in log_odds.iter_mut().zip(other.log_odds(matrix)) {
+                *sum += value;
+            }
+        }
+        let count = self.blocks.len() as f32;
+        log_odds.into_iter().map(|sum| probability(sum / count)).collect()
+    }
+
     fn ensembles(&self) -> impl Iterator<Item = &Ensemble> {
-        [&self.blocks, &self.thresholds].into_iter().chain(&self.types)
+        self.blocks.iter().chain([&self.thresholds]).chain(&self.types)
     }
 
     /// The tables as bytes, little-endian.
@@ -203,7 +268,8 @@ impl Model {
             bytes.extend(name.to_le_bytes());
             bytes.extend(steps.to_le_bytes());
         }
-        bytes.extend((self.ensembles().count() as u32).to_le_bytes());
+        bytes.extend((self.blocks.len() as u32).to_le_bytes());
+        bytes.extend((self.types.len() as u32).to_le_bytes());
         for ensemble in self.ensembles() {
             bytes.extend(ensemble.base.to_le_bytes());
             bytes.extend(ensemble.scale.to_le_bytes());
@@ -230,22 +296,11 @@ impl Model {
         for _ in 0..n_names {
             names.push((input.u32()?, i8::from_le_bytes(input.take()?)));
         }
-        let n_ensembles = input.u32()?;
-        let mut ensembles = Vec::new();
-        for _ in 0..n_ensembles {
-            let (base, scale) = (f32::from_le_bytes(input.take()?), f32::from_le_bytes(input.take()?));
-            let n_trees = input.u32()?;
-            let trees = (0..n_trees).map(|_| input.tree()).collect::<Option<Vec<Tree>>>()?;
-            ensembles.push(Ensemble { base, scale, trees });
-        }
-        let mut ensembles = ensembles.into_iter();
-        let (blocks, thresholds) = (ensembles.next()?, ensembles.next()?);
-        input.0.is_empty().then(|| Model {
-            names: NameTable::new(names),
-            blocks,
-            thresholds,
-            types: ensembles.collect(),
-        })
+        let (n_blocks, n_types) = (input.u32()?, input.u32()?);
+        let blocks = (0..n_blocks).map(|_| input.ensemble()).collect::<Option<_>>()?;
+        let thresholds = input.ensemble()?;
+        let types = (0..n_types).map(|_| input.ensemble()).collect::<Option<_>>()?;
+        input.0.is_empty().then(|| Model { names: NameTable::new(names), blocks, thresholds, types })
     }
 }
 
@@ -263,9 +318,16 @@ impl Input<'_> {
         self.take().map(u32::from_le_bytes)
     }
 
+    fn ensemble(&mut self) -> Option<Ensemble> {
+        let (base, scale) = (f32::from_le_bytes(self.take()?), f32::from_le_bytes(self.take()?));
+        let n_trees = self.u32()?;
+        let trees = (0..n_trees).map(|_| self.tree()).collect::<Option<_>>()?;
+        Some(Ensemble { base, scale, trees })
+    }
+
     fn tree(&mut self) -> Option<Tree> {
         let [n_splits] = self.take()?;
-        if n_splits > 8 {
+        if usize::from(n_splits) > MAX_DEPTH {
             return None;
         }
         let mut tree = Tree::default();
@@ -288,7 +350,7 @@ mod tests {
         let tree = Tree { splits: vec![(3, 9)], leaves: vec![-5, 7] };
         let model = Model {
             names: NameTable::new(vec![(9, -16), (4, 32)]),
-            blocks: Ensemble { base: 0.5, scale: 0.25, trees: vec![tree] },
+            blocks: vec![Ensemble { base: 0.5, scale: 0.25, trees: vec![tree] }],
             ..Model::default()
         };
         let bytes = model.write();
@@ -315,7 +377,19 @@ mod tests {
     }
 
     #[test]
+    fn the_others_are_asked_where_the_first_is_not_sure() {
+        let mut matrix = Matrix::of_rows(1);
+        matrix.push([0u8].into_iter());
+        let says = |base: f32| Ensemble { base, scale: 1.0, trees: Vec::new() };
+        let model = Model { blocks: vec![says(2.0), says(-2.0), says(0.0)], ..Model::default() };
+        assert_eq!(model.block_probabilities(&matrix, |_| true), [probability(2.0)]);
+        assert_eq!(model.block_probabilities(&matrix, |_| false), [0.5]);
+        assert_eq!(Model::default().block_probabilities(&matrix, |_| false), [0.0]);
+    }
+
+    #[test]
     fn the_crate_holds_a_trained_model() {
-        assert!(Model::read(TABLES).is_some_and(|model| model.ensembles().count() == N_ENSEMBLES));
+        let model = Model::read(TABLES).expect("written by training");
+        assert!(!model.blocks.is_empty() && model.types.len() == crate::PageType::ALL.len());
     }
 }

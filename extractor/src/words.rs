@@ -53,8 +53,24 @@ pub fn count_words(text: &str) -> usize {
         if piece.is_ascii() {
             ascii_words(piece, &mut |_| count += 1);
         } else {
-            count += piece.unicode_words().count();
+            count += count_wide_words(piece);
         }
+        rest = after;
+    }
+    count
+}
+
+/// The words of a piece with characters beyond ASCII: a Chinese character is a word wherever it stands.
+fn count_wide_words(piece: &str) -> usize {
+    // The sign of repetition joins letters before it.
+    let is_word = |character: char| chinese::is_han(character) && character != '々';
+    let mut count = 0;
+    let mut rest = piece;
+    while let Some(first) = rest.chars().next() {
+        let alone = is_word(first);
+        let end = rest.find(|character| is_word(character) != alone).unwrap_or(rest.len());
+        let (run, after) = rest.split_at(end);
+        count += if alone { run.chars().count() } else { run.unicode_words().count() };
         rest = after;
     }
     count
@@ -193,6 +209,11 @@ mod tests {
         #[test]
         fn mixed_text_without_han_gives_the_words_of_unicode(text in "[a-c1.,':_ é\u{301}\u{200d}か\u{e01}😀\n\u{a0}]{0,40}") {
             prop_assert_eq!(words(&text, None), text.unicode_words().collect::<Vec<_>>());
+        }
+
+        #[test]
+        fn as_many_words_are_counted_as_unicode_finds(text in "[a1.,' é\u{301}\u{200d}か丁國々〇。😀\n]{0,40}") {
+            prop_assert_eq!(count_words(&text), text.unicode_words().count());
         }
 
         #[test]

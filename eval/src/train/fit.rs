@@ -29,7 +29,7 @@ pub struct Recipe {
 impl Default for Recipe {
     fn default() -> Self {
         let blocks =
-            Settings { n_trees: 130, depth: 6, rate: 0.12, feature_share: 0.2, row_share: 0.4, ..Settings::default() };
+            Settings { n_trees: 160, depth: 6, rate: 0.12, feature_share: 0.2, row_share: 0.45, ..Settings::default() };
         let types = Settings {
             n_trees: 30,
             depth: 4,
@@ -84,7 +84,7 @@ pub fn fit(samples: &[&Sample], sets: &[String], recipe: &Recipe) -> Model {
     let rows = threshold_rows(samples, &block_probabilities, &type_probabilities, &weights);
     Model {
         names: name_table(samples.iter().copied()),
-        blocks: Ensemble::mean(&blocks),
+        blocks,
         thresholds: pack(&trees::train(&rows, &recipe.thresholds)),
         types,
     }

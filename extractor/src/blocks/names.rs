@@ -56,16 +56,32 @@ fn slot_of(value: &str) -> usize {
 }
 
 /// At most this many words per attribute are kept: more say nothing new.
-const MAX_NAMES: usize = 24;
+const MAX_NAMES: usize = 32;
 
-/// Words of letters, split where the case changes; their hashes go to `names`.
+/// Names of more than one word begin their hash here, so that `mainnav` is not `main-nav`.
+const JOINED: u32 = SEED ^ 0x5A5A_5A5A;
+
+/// Words of letters, split where the case changes, and whole names of more than one word; their hashes go to `names`.
 fn split_names(value: &str, names: &mut Vec<u32>) -> u32 {
+    let mut roles = 0;
+    let end = names.len() + MAX_NAMES;
+    for name in value.split_ascii_whitespace() {
+        if names.len() >= end {
+            break;
+        }
+        roles |= split_name(name.as_bytes(), names);
+    }
+    names.truncate(end);
+    roles
+}
+
+fn split_name(bytes: &[u8], names: &mut Vec<u32>) -> u32 {
     let name_roles: &HashBits = &NAME_ROLES;
     let mut roles = 0;
-    let mut kept = 0;
-    let bytes = value.as_bytes();
+    let mut joined = JOINED;
+    let mut n_words = 0;
     let mut at = 0;
-    while at < bytes.len() && kept < MAX_NAMES {
+    while at < bytes.len() {
         if !bytes[at].is_ascii_alphabetic() {
             at += 1;
             continue;
@@ -85,14 +101,18 @@ fn split_names(value: &str, names: &mut Vec<u32>) -> u32 {
                 prefix_roles |= name_roles.get(hash);
             }
         }
+        n_words += 1;
+        joined = (joined ^ hash).wrapping_mul(0x0100_0193).rotate_left(9);
         let length = at - start;
         if (2..20).contains(&length) {
             roles |= prefix_roles | name_roles.get(hash);
             if length >= 3 {
                 names.push(hash.max(1));
-                kept += 1;
             }
         }
+    }
+    if n_words > 1 {
+        names.push(joined.max(1));
     }
     roles
 }

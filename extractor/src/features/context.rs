@@ -61,7 +61,7 @@ fn neighbours(page: &Page<'_>, matrix: &mut Matrix) {
         column(|block| 1 + block.heading),
         column(|block| 1 + block.ending),
     ];
-    for offset in [-2i64, -1, 1, 2] {
+    for offset in [-1i64, 1] {
         let at = |index: usize| {
             let other = index as i64 + offset;
             (0..n_blocks).contains(&other).then(|| &page.blocks[other as usize])
@@ -176,10 +176,11 @@ fn densest(page: &Page<'_>, sums: &Sums, matrix: &mut Matrix) {
 fn links(page: &Page<'_>, evidence: &Evidence, matrix: &mut Matrix) {
     let own_host = host(&evidence.address);
     let mut targets = vec![[0u8; 3]; page.blocks.len()];
-    for RawLink { node, block, .. } in page.links.iter().rev() {
-        let Some(row) = targets.get_mut(*block as usize) else { continue };
+    for RawLink { node, block, .. } in &page.links {
+        // Every target has a kind; the first that a block has is the one that counts.
+        let Some(row) = targets.get_mut(*block as usize).filter(|row| row[0] == 0) else { continue };
         let Some(target) = page.tree.attribute(*node, "href") else { continue };
-        let path = after(&target, b"://").unwrap_or(&target);
+        let path = after(&target, "://").unwrap_or(&target);
         let joints = path.bytes().take(256).filter(|byte| matches!(byte, b'/' | b'-' | b'_' | b'=')).count();
         *row = [target_kind(&target, own_host), count(joints as u32), log(path.len() as u32)];
     }
@@ -190,7 +191,7 @@ fn links(page: &Page<'_>, evidence: &Evidence, matrix: &mut Matrix) {
 }
 
 fn host(address: &str) -> &str {
-    let rest = after(address, b"//").unwrap_or("");
+    let rest = after(address, "//").unwrap_or("");
     let end = rest.bytes().position(|byte| matches!(byte, b'/' | b'?' | b'#')).unwrap_or(rest.len());
     let mut host = &rest[..end];
     while let Some(shorter) = host.strip_prefix("www.") {
@@ -200,14 +201,16 @@ fn host(address: &str) -> &str {
 }
 
 /// What follows the first mark; pages hold too many addresses for a general search.
-fn after<'t>(text: &'t str, mark: &[u8]) -> Option<&'t str> {
-    text.as_bytes().windows(mark.len()).position(|window| window == mark).map(|at| &text[at + mark.len()..])
+fn after<'t>(text: &'t str, mark: &str) -> Option<&'t str> {
+    let bytes = text.as_bytes();
+    let mut places = memchr::memchr_iter(mark.as_bytes()[0], bytes);
+    places.find(|at| bytes[*at..].starts_with(mark.as_bytes())).map(|at| &text[at + mark.len()..])
 }
 
 /// 1 this page, 2 an action, 3 this site, 4 elsewhere, 5 a social network.
 fn target_kind(target: &str, own_host: &str) -> u8 {
-    const SOCIAL: [&str; 9] =
-        ["facebook.", "twitter.", "linkedin.", "pinterest.", "instagram.", "youtube.", "reddit.", "whatsapp.", "t.me"];
+    const SOCIAL: [&str; 8] =
+        ["facebook", "twitter", "linkedin", "pinterest", "instagram", "youtube", "reddit", "whatsapp"];
     let target = target.trim_start();
     if target.is_empty() || target.starts_with('#') {
         return 1;
@@ -222,5 +225,5 @@ fn target_kind(target: &str, own_host: &str) -> u8 {
     if !own_host.is_empty() && (other.ends_with(own_host) || own_host.ends_with(other)) {
         return 3;
     }
-    if SOCIAL.iter().any(|name| other.contains(name)) { 5 } else { 4 }
+    if other == "t.me" || other.split('.').any(|label| SOCIAL.contains(&label)) { 5 } else { 4 }
 }

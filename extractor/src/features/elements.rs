@@ -7,7 +7,7 @@ use crate::blocks::{Element, Page};
 use crate::model::NameTable;
 
 /// Ancestors looked at, each holding more blocks than the one before.
-const LEVELS: usize = 6;
+const LEVELS: usize = 4;
 
 /// Features of one ancestor.
 const PER_LEVEL: usize = 14;
@@ -53,19 +53,41 @@ struct NameValue {
     since_lowest: u8,
 }
 
+/// What the learned table says about the names of one element.
+#[derive(Clone, Copy, Default)]
+struct OwnNames {
+    signature: u32,
+    total: f32,
+    n_known: u32,
+    low: f32,
+    high: f32,
+}
+
+impl OwnNames {
+    fn of(page: &Page<'_>, element: &Element, names: &NameTable) -> OwnNames {
+        let mut own = OwnNames { signature: element.signature, ..OwnNames::default() };
+        for known in page.names_of(element).iter().filter_map(|name| names.get(*name)) {
+            own.total += known;
+            own.n_known += 1;
+            own.low = own.low.min(known);
+            own.high = own.high.max(known);
+        }
+        own
+    }
+}
+
 fn name_values(page: &Page<'_>, names: &NameTable, matrix: &mut Matrix) {
+    /// Elements that are remembered, a power of two: most of a page look like a few others.
+    const N_REMEMBERED: usize = 128;
+    let mut remembered = [OwnNames::default(); N_REMEMBERED];
     let mut values = vec![NameValue::default(); page.elements.len()];
     for (index, element) in page.elements.iter().enumerate() {
         let mut value = values[element.parent as usize];
-        let (mut total, mut n_known, mut low, mut high) = (0.0f32, 0, 0.0f32, 0.0f32);
-        for name in page.names_of(element) {
-            if let Some(known) = names.get(*name) {
-                total += known;
-                n_known += 1;
-                low = low.min(known);
-                high = high.max(known);
-            }
+        let slot = &mut remembered[element.signature as usize % N_REMEMBERED];
+        if slot.signature != element.signature {
+            *slot = OwnNames::of(page, element, names);
         }
+        let OwnNames { total, n_known, low, high, .. } = *slot;
         value.since_lowest = value.since_lowest.saturating_add(1).min(63);
         if n_known > 0 {
             let own = total / n_known as f32;
@@ -103,12 +125,16 @@ fn ancestors(page: &Page<'_>, sums: &Sums, matrix: &mut Matrix) {
     let wider = wider(page);
     let page_words = sums.page()[sum::WORDS];
     let long_words =
-        |element: &Element| sums.over(element.first_block as usize, element.end_block as usize)[sum::LONG_WORDS];
+        |element: &Element| sums.of(sum::LONG_WORDS, element.first_block as usize, element.end_block as usize);
     let rows: Vec<[u8; PER_LEVEL]> = page
         .elements
         .iter()
         .zip(&wider)
         .map(|(element, around)| {
+            // No block stands in it, so no block asks.
+            if n_blocks(element) == 0 {
+                return [0; PER_LEVEL];
+            }
             row(element, sums, page_words, share(long_words(element), long_words(&page.elements[*around as usize])))
         })
         .collect();

@@ -34,13 +34,13 @@ pub(super) fn columns(page: &Page<'_>, evidence: &Evidence, matrix: &mut Matrix)
         );
     }
     for text in [&evidence.description, &evidence.body] {
-        let shingles = shingles(&words(text));
+        let shingles = Shingles::of(&words(text));
         matrix.push(page.blocks.iter().map(|block| {
             let words = page.block_words(block);
-            if shingles.is_empty() || words.len() < 3 {
+            if shingles.all.is_empty() || words.len() < 3 {
                 return 0;
             }
-            let found = words.windows(3).filter(|window| shingles.binary_search(&shingle(window)).is_ok()).count();
+            let found = words.windows(3).filter(|window| shingles.contains(shingle(window))).count();
             share(found as u32, words.len() as u32 - 2)
         }));
     }
@@ -98,8 +98,30 @@ fn shingle(words: &[u32]) -> u32 {
     words.iter().fold(SEED, |hash, word| (hash ^ word).wrapping_mul(0x0100_0193).rotate_left(7))
 }
 
-fn shingles(words: &[u32]) -> Vec<u32> {
-    let mut shingles: Vec<u32> = words.windows(3).map(shingle).collect();
-    shingles.sort_unstable();
-    shingles
+/// Runs of three words, and a bit for each: most runs of a page are told apart by it.
+struct Shingles {
+    all: Vec<u32>,
+    bits: [u64; 64],
+}
+
+impl Shingles {
+    fn of(words: &[u32]) -> Shingles {
+        let mut all: Vec<u32> = words.windows(3).map(shingle).collect();
+        all.sort_unstable();
+        let mut bits = [0; 64];
+        for hash in &all {
+            let (word, bit) = Shingles::bit(*hash);
+            bits[word] |= bit;
+        }
+        Shingles { all, bits }
+    }
+
+    fn bit(hash: u32) -> (usize, u64) {
+        ((hash >> 26) as usize, 1 << ((hash >> 20) & 63))
+    }
+
+    fn contains(&self, hash: u32) -> bool {
+        let (word, bit) = Shingles::bit(hash);
+        self.bits[word] & bit != 0 && self.all.binary_search(&hash).is_ok()
+    }
 }

@@ -1,6 +1,6 @@
 //! What a block says by itself.
 
-use super::{Matrix, count, log, rate, share};
+use super::{Alike, Matrix, count, log, rate, share};
 use crate::blocks::lexicon::AROUND;
 use crate::blocks::{Block, Break, Page, place};
 use crate::tree::Tag;
@@ -89,15 +89,13 @@ pub(super) fn tag_class(tag: Tag) -> u8 {
 
 /// How often the same words stand on the page, and whether this is the first time.
 fn repeated(page: &Page<'_>, matrix: &mut Matrix) {
-    let mut order: Vec<(u32, u32)> =
-        page.blocks.iter().enumerate().map(|(index, block)| (block.fingerprint, index as u32)).collect();
-    order.sort_unstable();
+    let order = Alike::sorted(page.blocks.iter().map(|block| block.fingerprint));
     let mut times = vec![0u8; page.blocks.len()];
     let mut first = vec![1u8; page.blocks.len()];
-    for run in order.chunk_by(|a, b| a.0 == b.0) {
-        for (place, (_, index)) in run.iter().enumerate() {
-            times[*index as usize] = count(run.len() as u32);
-            first[*index as usize] = u8::from(place == 0);
+    for run in order.runs() {
+        for (place, index) in Alike::indices(run).enumerate() {
+            times[index] = count(run.len() as u32);
+            first[index] = u8::from(place == 0);
         }
     }
     matrix.push(times.into_iter());

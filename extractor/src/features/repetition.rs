@@ -1,6 +1,6 @@
 //! Records: siblings that look alike, as cards, posts, rows and results do.
 
-use super::{Matrix, Sums, count, log, rate, share, sum};
+use super::{Alike, Matrix, Sums, count, log, rate, share, sum};
 use crate::blocks::Page;
 use crate::blocks::lexicon::Theme;
 
@@ -11,38 +11,57 @@ struct Group {
     sums: [u32; sum::COUNT],
 }
 
+impl Group {
+    fn row(&self, page_words: u32) -> [u8; PER_GROUP] {
+        let words = self.sums[sum::WORDS];
+        [
+            log(self.members),
+            log(words / self.members.max(1)),
+            share(self.sums[sum::LINK_WORDS], words),
+            share(words, page_words),
+            rate(self.sums[sum::PICTURES], self.members, 8),
+            rate(self.sums[sum::HEADINGS], self.members, 16),
+            rate(self.sums[sum::MONEY], self.members, 16),
+            rate(self.sums[sum::STOPS], words, 300),
+            rate(self.sums[sum::SPEAKER_WORDS], words, 400),
+            share(self.sums[sum::LONG_WORDS], words),
+        ]
+    }
+}
+
 /// Fewer alike are a coincidence.
 const MIN_MEMBERS: u32 = 3;
 
+/// Features of a group, the same for all of its members.
+const PER_GROUP: usize = 10;
+
 /// Adds the columns about the nearest and the largest group that each block belongs to.
+#[expect(clippy::needless_range_loop, reason = "one column of many rows at a time")]
 pub(super) fn columns(page: &Page<'_>, sums: &Sums, matrix: &mut Matrix) {
     let groups = Groups::of(page, sums);
     let page_words = sums.page()[sum::WORDS];
+    let rows: Vec<[u8; PER_GROUP]> = groups.all.iter().map(|group| group.row(page_words)).collect();
     let (nearest, largest) = groups.on_the_way_up(page);
     for choice in [&nearest, &largest] {
         let members: Vec<u32> = page.blocks.iter().map(|block| choice[block.element as usize]).collect();
-        let mut column = |value: &dyn Fn(usize, u32, Group) -> u8| {
+        // The first group is nobody's.
+        let group = |member: &u32| if *member == 0 { 0 } else { groups.group[*member as usize] as usize };
+        let of_members: Vec<usize> = members.iter().map(group).collect();
+        for feature in 0..PER_GROUP {
+            matrix.push(of_members.iter().map(|group| rows[*group][feature]));
+        }
+        let mut column = |value: &dyn Fn(usize, usize) -> u8| {
             matrix.push(members.iter().enumerate().map(|(block, member)| match *member {
                 0 => 0,
-                member => value(block, member, groups.of_element(member)),
+                member => value(block, member as usize),
             }));
         };
-        column(&|_, _, group| log(group.members));
-        column(&|_, _, group| log(group.sums[sum::WORDS] / group.members.max(1)));
-        column(&|_, _, group| share(group.sums[sum::LINK_WORDS], group.sums[sum::WORDS]));
-        column(&|_, _, group| share(group.sums[sum::WORDS], page_words));
-        column(&|_, _, group| rate(group.sums[sum::PICTURES], group.members, 8));
-        column(&|_, _, group| rate(group.sums[sum::HEADINGS], group.members, 16));
-        column(&|_, _, group| rate(group.sums[sum::MONEY], group.members, 16));
-        column(&|_, _, group| rate(group.sums[sum::STOPS], group.sums[sum::WORDS], 300));
-        column(&|_, _, group| rate(group.sums[sum::SPEAKER_WORDS], group.sums[sum::WORDS], 400));
-        column(&|_, _, group| share(group.sums[sum::LONG_WORDS], group.sums[sum::WORDS]));
-        column(&|_, member, _| {
-            let element = &page.elements[member as usize];
-            log(sums.over(element.first_block as usize, element.end_block as usize)[sum::WORDS])
+        column(&|_, member| {
+            let element = &page.elements[member];
+            log(sums.of(sum::WORDS, element.first_block as usize, element.end_block as usize))
         });
-        column(&|block, member, _| count((block as u32).saturating_sub(page.elements[member as usize].first_block)));
-        column(&|_, member, _| log(groups.order[member as usize]));
+        column(&|block, member| count((block as u32).saturating_sub(page.elements[member].first_block)));
+        column(&|_, member| log(groups.order[member]));
     }
     templates(page, page_words, matrix);
     // The strongest group of the page: what kind of page is it?
@@ -73,26 +92,20 @@ fn templates(page: &Page<'_>, page_words: u32, matrix: &mut Matrix) {
         let above = paths[element.parent as usize];
         paths[index] = (above ^ element.signature).wrapping_mul(0x0100_0193).rotate_left(5);
     }
-    let mut keys: Vec<(u32, u32)> = page
-        .blocks
-        .iter()
-        .enumerate()
-        .map(|(index, block)| (paths[block.element as usize] ^ u32::from(block.heading), index as u32))
-        .collect();
-    keys.sort_unstable();
+    let order = Alike::sorted(page.blocks.iter().map(|block| paths[block.element as usize] ^ u32::from(block.heading)));
     let mut templates = vec![(Template::default(), 0u32); page.blocks.len()];
-    for run in keys.chunk_by(|a, b| a.0 == b.0) {
+    for run in order.runs() {
         let mut template = Template::default();
-        for (_, index) in run {
-            let block = &page.blocks[*index as usize];
+        for index in Alike::indices(run) {
+            let block = &page.blocks[index];
             template.blocks += 1;
             template.words += block.n_words();
             template.link_words += block.link_words;
             template.stops += block.stops;
             template.speaker_words += u32::from(block.themes[Theme::Speaker as usize]);
         }
-        for (place, (_, index)) in run.iter().enumerate() {
-            templates[*index as usize] = (template, place as u32);
+        for (place, index) in Alike::indices(run).enumerate() {
+            templates[index] = (template, place as u32);
         }
     }
     let mut column = |value: fn(&Template, u32) -> u8, whole: u32| {
@@ -117,12 +130,12 @@ struct Groups {
 
 impl Groups {
     fn of(page: &Page<'_>, sums: &Sums) -> Groups {
-        let mut keys: Vec<(u32, u32, u32)> = page
+        let mut keys: Vec<(u64, u32)> = page
             .elements
             .iter()
             .enumerate()
             .filter(|(_, element)| element.end_block > element.first_block)
-            .map(|(index, element)| (element.parent, element.signature, index as u32))
+            .map(|(index, element)| ((u64::from(element.parent) << 32) | u64::from(element.signature), index as u32))
             .collect();
         keys.sort_unstable();
         let mut groups = Groups {
@@ -130,9 +143,9 @@ impl Groups {
             group: vec![0; page.elements.len()],
             order: vec![0; page.elements.len()],
         };
-        for run in keys.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
+        for run in keys.chunk_by(|a, b| a.0 == b.0) {
             let mut group = Group::default();
-            for (place, (_, _, index)) in run.iter().enumerate() {
+            for (place, (_, index)) in run.iter().enumerate() {
                 let element = &page.elements[*index as usize];
                 let inside = sums.over(element.first_block as usize, element.end_block as usize);
                 for (total, value) in group.sums.iter_mut().zip(inside) {
@@ -147,8 +160,8 @@ impl Groups {
         groups
     }
 
-    fn of_element(&self, element: u32) -> Group {
-        self.all[self.group[element as usize] as usize]
+    fn of_element(&self, element: u32) -> &Group {
+        &self.all[self.group[element as usize] as usize]
     }
 
     /// For each element, the nearest and the largest group member on the way up; 0 when there is none.

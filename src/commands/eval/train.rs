@@ -15,7 +15,7 @@ use crate::exit::{Exit, Failure};
 #[derive(clap::Args, Debug)]
 #[command(before_help = "Examples:
   pith eval train --data gold --out extractor/src/model/tables.bin
-  pith eval train --data gold --folds 4 --leave-out wcxb_dev")]
+  pith eval train --data gold --folds 4 --leave-out all")]
 pub struct Args {
     /// The folder of sets, each a folder with pages.jsonl.zst and truth.jsonl
     #[arg(long, value_name = "DIR")]
@@ -26,7 +26,7 @@ pub struct Args {
     /// Judge every page by a model that has not seen its site, in this many folds
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub folds: u32,
-    /// Judge this set by a model that has seen neither it nor its sites
+    /// Judge this set by a model that has seen neither it nor its sites; `all` takes the sets one by one
     #[arg(long = "leave-out", value_name = "SET")]
     pub leave_out: Vec<String>,
     /// Trees that judge blocks
@@ -50,7 +50,8 @@ pub fn run(args: Args) -> Result<Exit, Failure> {
         let _ = writeln!(out, "{} folds by site", args.folds);
         describe(&mut out, &samples, &answers);
     }
-    for name in &args.leave_out {
+    let left_out = if args.leave_out.iter().any(|name| name == "all") { &samples.sets } else { &args.leave_out };
+    for name in left_out {
         let set = samples.sets.iter().position(|set| set == name).ok_or_else(|| {
             Failure::usage(format!("no set {name:?}")).hint(format!("the sets are {}", samples.sets.join(", ")))
         })?;
