@@ -27,7 +27,7 @@ const MIN_PAGE_WORDS: usize = 100;
 const IN_SIGHT: f32 = 0.2;
 
 /// Pages that promise this F1 are as good as settled.
-const SURE: f32 = 0.93;
+const SURE: f32 = 0.9;
 
 /// Whether these probabilities leave so little open that more work on them would not pay.
 pub(crate) fn is_sure(page: &Page<'_>, probabilities: &[f32]) -> bool {

@@ -159,17 +159,14 @@ impl Ensemble {
 
     /// The probability for the page as a whole, by the features that all blocks share.
     pub fn page_probability(&self, matrix: &Matrix) -> f32 {
-        let sum: i32 = self
-            .trees
-            .iter()
-            .map(|tree| {
-                let leaf = tree.splits.iter().enumerate().fold(0, |leaf, (level, (feature, threshold))| {
-                    let value = matrix.column(usize::from(*feature)).first().copied().unwrap_or(0);
-                    leaf | (usize::from(value > *threshold) << level)
-                });
-                i32::from(tree.leaves[leaf])
+        let value = |feature: u16| matrix.groups(usize::from(feature)).first().map_or(0, |group| group[0]);
+        let leaf = |tree: &Tree| {
+            let answers = tree.splits.iter().enumerate();
+            answers.fold(0, |leaf, (level, (feature, threshold))| {
+                leaf | (usize::from(value(*feature) > *threshold) << level)
             })
-            .sum();
+        };
+        let sum: i32 = self.trees.iter().map(|tree| i32::from(tree.leaves[leaf(tree)])).sum();
         probability(self.base + sum as f32 * self.scale)
     }
 }
