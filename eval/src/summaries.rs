@@ -1,21 +1,24 @@
 //! Summaries against references: every ranking, and any peer, on the same sentences, within the same budgets.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use pith_extractor::{Analysis, Budget, Language, Method, Picks, count_words, for_each_word, sentences_of};
+use pith_extractor::{Budget, Method, for_each_word};
 use serde::{Deserialize, Serialize};
 
 use crate::bootstrap::{Interval, Lead, Resampling, mean_of_means};
-use crate::data;
 use crate::error::Error;
 use crate::peer::{PATIENCE, Peer};
 use crate::rouge::{Rouge, Tokenizer, best_rouge};
+use item::Item;
 
+mod fit;
+mod item;
 mod oracle;
 mod without;
 
+pub use fit::{FitReport, LengthTrial, Recipe, Rival, fit_weights, weights_source};
 pub use without::{InGold, in_gold};
 
 /// Documents with fewer sentences say nothing about a ranking and are not scored.
@@ -30,6 +33,8 @@ pub struct Study {
     pub peers: Vec<Peer>,
     /// At most so many documents of each set, the first ones; all where it is nothing.
     pub limit: Option<usize>,
+    /// Gold pages, whose articles with their descriptions make one more set.
+    pub pages: Option<PathBuf>,
 }
 
 /// One length of summaries.
@@ -61,102 +66,6 @@ impl Length {
             Length::Words(n) => Budget::Words(if spaceless { n + n / 2 } else { n }),
         }
     }
-}
-
-/// A row of a set as it lies on disk.
-#[derive(Deserialize)]
-struct Row {
-    id: String,
-    lang: String,
-    #[serde(default)]
-    title: Option<String>,
-    #[serde(default)]
-    text: Option<String>,
-    #[serde(default)]
-    sentences: Option<Vec<String>>,
-    #[serde(default)]
-    summary: Option<String>,
-    #[serde(default)]
-    summaries: Vec<String>,
-}
-
-/// A document with its references.
-struct Item {
-    id: String,
-    tag: String,
-    language: Option<Language>,
-    title: Option<String>,
-    /// The text where the set gives one, to be split.
-    text: Option<String>,
-    sentences: Vec<String>,
-    references: Vec<String>,
-}
-
-impl Item {
-    fn from_row(row: Row) -> Item {
-        let language = Language::from_tag(&row.lang);
-        let sentences = match (&row.sentences, &row.text) {
-            (Some(sentences), _) => sentences.iter().map(|s| s.trim().to_owned()).filter(|s| !s.is_empty()).collect(),
-            (None, Some(text)) => sentences_of(text, language).into_iter().map(str::to_owned).collect(),
-            (None, None) => Vec::new(),
-        };
-        let references = if row.summaries.is_empty() { row.summary.into_iter().collect() } else { row.summaries };
-        let title = row.title.filter(|title| !title.trim().is_empty());
-        let text = if row.sentences.is_some() { None } else { row.text };
-        Item { id: row.id, tag: row.lang, language, title, text, sentences, references }
-    }
-
-    fn spaceless(&self) -> bool {
-        self.language.is_some_and(|language| language.is_chinese() || language == Language::JAPANESE)
-    }
-
-    /// What one ranking orders, with splitting and counting, as a user's call would do it.
-    fn order(&self, method: Method, length: Length) -> Vec<usize> {
-        let sentences = match &self.text {
-            Some(text) => sentences_of(text, self.language),
-            None => self.sentences.iter().map(String::as_str).collect(),
-        };
-        let analysis = Analysis::of(sentences, self.title.as_deref(), self.language);
-        let mut picks = Picks::overrunning(&analysis, length.budget(self.spaceless()));
-        method.ranking().rank(&analysis, &mut picks);
-        picks.best_first()
-    }
-
-    /// The summary that an order gives: whole sentences in the order of the text, the last one taken cut to fit.
-    fn summary(&self, order: &[usize], length: Length) -> (Vec<usize>, String) {
-        let mut parts: Vec<(usize, &str)> = Vec::new();
-        match length.budget(self.spaceless()) {
-            Budget::Words(n) => {
-                let mut left = n;
-                for &index in order {
-                    let words = count_words(&self.sentences[index]);
-                    parts.push((index, first_words(&self.sentences[index], words.min(left))));
-                    left = left.saturating_sub(words);
-                    if left == 0 {
-                        break;
-                    }
-                }
-            }
-            Budget::Sentences(n) => parts.extend(order.iter().take(n).map(|&index| (index, &*self.sentences[index]))),
-            Budget::Characters(_) | Budget::Share(_) => unreachable!("no length of the study counts characters"),
-        }
-        parts.sort_unstable();
-        let text: Vec<&str> = parts.iter().map(|part| part.1).collect();
-        (parts.iter().map(|part| part.0).collect(), text.join(" "))
-    }
-}
-
-/// The beginning of a sentence with so many words.
-fn first_words(sentence: &str, n: usize) -> &str {
-    let (mut seen, mut end) = (0, 0);
-    // As Japanese, so that every Chinese character is a word, as `count_words` has it.
-    for_each_word(sentence, Some(Language::JAPANESE), |word| {
-        seen += 1;
-        if seen == n {
-            end = word.as_ptr() as usize - sentence.as_ptr() as usize + word.len();
-        }
-    });
-    if n >= seen { sentence } else { &sentence[..end] }
 }
 
 /// What a peer is asked.
@@ -266,25 +175,10 @@ pub fn evaluate(
     let mut names: Vec<String> = study.methods.iter().map(|method| method.name().to_owned()).collect();
     names.extend(study.peers.iter().map(|peer| peer.name.clone()));
     names.push("oracle".to_owned());
-    for set in data::sets(folder)? {
-        let mut items = Vec::new();
-        for row in data::rows::<Row>(&set.path)? {
-            items.push(Item::from_row(row?));
-            if study.limit == Some(items.len()) {
-                break;
-            }
-        }
-        items.retain(|item| item.sentences.len() >= MIN_SENTENCES && !item.references.is_empty());
-        if items.is_empty() {
-            continue;
-        }
-        documents.insert(set.name.clone(), items.len());
-        let mut keep_here = |prediction| keep(&set.name, prediction);
+    for (name, items) in item::load(folder, study.pages.as_deref(), study.limit)? {
+        documents.insert(name.clone(), items.len());
+        let mut keep_here = |prediction| keep(&name, prediction);
         scores.push(score_set(&items, study, &names, &mut keep_here)?);
-    }
-    if scores.is_empty() {
-        let problem = format!("no document with {MIN_SENTENCES} sentences and a reference");
-        return Err(Error::Data { path: folder.to_owned(), problem });
     }
     let set_names: Vec<&String> = documents.keys().collect();
     let sampling = Resampling::new(&documents.values().copied().collect::<Vec<_>>());

@@ -28,7 +28,7 @@ pub use choose::{THRESHOLDS, candidates, choose};
 pub use document::{Comments, Counts, Document, Link, Options, PageType, SummarySentence};
 pub use extract::{Reading, extract};
 pub use language::Language;
-pub use rank::{Analysis, Budget, Method, Picks, Ranking};
+pub use rank::{Analysis, Budget, Method, Picks, Pith, Ranking, Weights};
 pub use rules::{BadRule, Rules};
 pub use sentence::{Sentences, split_sentences};
 pub use stopwords::StopWords;

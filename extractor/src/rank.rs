@@ -12,14 +12,15 @@ mod lexrank;
 mod lsa;
 mod luhn;
 mod naive;
-
 mod pith;
 mod sumbasic;
 mod textrank;
 mod tfidf;
+mod weights;
 
 pub use analysis::Analysis;
 pub use budget::{Budget, Picks};
+pub use pith::{Pith, Weights};
 
 /// A way to order sentences.
 pub trait Ranking: Sync {
@@ -33,7 +34,7 @@ pub trait Ranking: Sync {
 /// Every ranking by name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Method {
-    /// Directed BM25 centrality, position and title, without saying things twice.
+    /// Centrality, what is new, position and title, without saying things twice.
     #[default]
     Pith,
     /// The seed's word frequency, reflected at the mean.
@@ -94,7 +95,7 @@ impl Method {
     /// The ranking itself.
     pub fn ranking(self) -> &'static dyn Ranking {
         match self {
-            Method::Pith => &pith::Pith,
+            Method::Pith => &Pith { weights: Weights::FITTED },
             Method::Naive => &naive::Naive::Mean,
             Method::NaiveMedian => &naive::Naive::Median,
             Method::TfIdf => &tfidf::TfIdf,

@@ -7,6 +7,7 @@ pub mod ordering;
 pub mod speed;
 pub mod summaries;
 pub mod train;
+pub mod train_summaries;
 
 use std::io::Write;
 
@@ -32,6 +33,8 @@ enum Command {
     Train(train::Args),
     /// Rank sentences by every method and compare with reference summaries
     Summaries(summaries::Args),
+    /// Fit the weights of the default ranking, and compare on sets that had no part
+    TrainSummaries(train_summaries::Args),
     /// Compare crawl orders on a stored graph
     Ordering(ordering::Args),
     /// Compare ways to keep pages fresh
@@ -46,6 +49,7 @@ pub fn run(args: Args) -> Result<Exit, Failure> {
         Command::Answer(args) => answer::run(args),
         Command::Train(args) => train::run(args),
         Command::Summaries(args) => summaries::run(args),
+        Command::TrainSummaries(args) => train_summaries::run(args),
         Command::Ordering(args) => ordering::run(args),
         Command::Freshness(args) => freshness::run(args),
     }

@@ -1,4 +1,5 @@
-//! `pith eval extraction` and `pith eval speed` on gold pages of our own, with a peer.
+//! `pith eval extraction` and `pith eval speed` on gold pages of our own, with a peer; `pith eval train-summaries` on
+//! summaries of our own.
 
 use std::path::Path;
 
@@ -84,4 +85,47 @@ fn speeds_are_compared_with_a_peers_own_clock() {
     assert_eq!((&ours["name"], &slow["pages_per_second"], &slow["empty"]), (&"pith".into(), &2.0.into(), &3.into()));
     assert!(ours["peak_rss_mb"].as_f64().is_some_and(|peak| peak > 1.0), "{report}");
     assert!(slow["times_slower_than_first"].as_f64().is_some_and(|ratio| ratio > 10.0), "{report}");
+}
+
+/// Two sets of six texts, each about a thing that its middle says the most of.
+fn summaries(folder: &Path) {
+    std::fs::create_dir_all(folder.join("sets")).expect("a folder");
+    for set in ["rivers", "roads"] {
+        let mut rows = String::new();
+        for (id, thing) in ["north", "south", "east", "west", "upper", "lower"].into_iter().enumerate() {
+            let sentences = [
+                format!("Good morning to everybody in the {thing} hall."),
+                format!(
+                    "The {thing} {set} were closed after the storm, and the {thing} {set} stay closed until spring."
+                ),
+                "Nobody was hurt.".to_owned(),
+                format!("The storm came over the {thing} hills at night."),
+                format!("Engineers repair the {set} after every storm until spring."),
+            ];
+            let reference = format!("The storm closed the {thing} {set} until spring.");
+            let row =
+                serde_json::json!({"id": id.to_string(), "lang": "en", "sentences": sentences, "summary": reference});
+            rows += &format!("{row}\n");
+        }
+        std::fs::write(folder.join(format!("sets/{set}.jsonl")), rows).expect("a set");
+    }
+}
+
+#[test]
+fn weights_are_fitted_written_and_the_same_again() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    summaries(folder.path());
+    let words = ["eval", "train-summaries", "--data", "sets", "--json", "--out"];
+    let run = pith_in(folder.path(), &[&words[..], &["once.rs"]].concat());
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    let report: serde_json::Value = serde_json::from_str(&run.stdout).expect("a report");
+    assert_eq!(report["documents"], serde_json::json!({"rivers": 6, "roads": 6}));
+    let rivals = report["lengths"]["3-sentences"]["rivals"].as_array().expect("rivals");
+    assert!(rivals.iter().any(|rival| rival["name"] == "textrank") && rivals.len() == 12, "{report}");
+    let again = pith_in(folder.path(), &[&words[..], &["again.rs"]].concat());
+    assert_eq!(run.stdout, again.stdout);
+    let source = |name: &str| std::fs::read_to_string(folder.path().join(name)).expect("the weights");
+    assert_eq!(source("once.rs"), source("again.rs"));
+    let first = report["weights"]["first"].as_f64().expect("a weight");
+    assert!(source("once.rs").contains(&format!("first: {first:?}")), "{}", source("once.rs"));
 }

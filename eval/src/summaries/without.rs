@@ -8,7 +8,8 @@ use pith_extractor::tree::Tree;
 use pith_extractor::{Analysis, Budget, Method, Picks, analyze_units, summarize_analysis, walk_page};
 use serde::Serialize;
 
-use super::{Item, Length};
+use super::Length;
+use super::item::Item;
 use crate::error::Error;
 use crate::gold::GoldSet;
 

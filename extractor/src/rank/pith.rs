@@ -4,52 +4,66 @@
 //! sentences pay by the logarithm of their length, but the two logarithms multiply instead of adding up: so the sum
 //! over all pairs of sentences becomes a sum over words, which takes time in proportion to the text. As in PacSum
 //! (H. Zheng and M. Lapata, *Sentence Centrality Revisited for Unsupervised Summarization*, 2019) what comes back later
-//! counts for more than what was said before; more than that tells the share of a sentence's words that it brings in
-//! and that come back. Title and place lift a sentence in proportion to its centrality, so that a greeting at the top
-//! gains nothing.
+//! tells more than what was said before: a sentence gains by the share of its words that it brings in and that come
+//! back. Title and place lift a sentence in proportion to its centrality, so that a greeting at the top gains nothing.
 //!
-//! There is one value of each weight for all languages and kinds of text. They were chosen on `eval`'s five sets and on
-//! descriptions that web pages give of themselves; every one stands in the middle of a range within which the mean
-//! moves by less than a tenth of a point. What that is worth on a set that had no part in it is in ARCHITECTURE.md.
+//! There is one value of each weight for all languages and kinds of text. `pith eval train-summaries` finds them
+//! ([`Weights::STARTING`] says where from), and tells what they are worth on a set that had no part in it.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
+use super::weights::FITTED;
 use super::{Analysis, Picks, Ranking};
 
-pub(super) struct Pith;
+/// The default ranking with weights of one's own; [`crate::Method::Pith`] has the fitted ones.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pith {
+    /// What counts how much.
+    pub weights: Weights,
+}
 
-/// The power of the logarithm of its length by which a sentence divides.
-const LENGTH: f64 = 1.2;
-/// What a word that was said before counts, against 1 for one that comes back later.
-const BACKWARD: f64 = 0.9;
-/// What a word counts by itself when long sentences cost no more of the budget than short ones.
-const OWN: f64 = 0.2;
-/// The part of its centrality that the first sentence gains; each further place has a third of that.
-const FIRST: f64 = 0.1;
-/// The part of its centrality that a sentence with every word of the title gains.
-const TITLE: f64 = 0.4;
-/// What a sentence gains whose words are all new and come back, against 1 for the most central sentence.
-const NEW: f64 = 0.3;
-/// What a sentence of fewer than [`BRIEF_WORDS`] content words loses, in proportion to what it lacks.
-const BRIEF: f64 = 0.3;
-const BRIEF_WORDS: f64 = 10.0;
-/// A text of fewer sentences is short: most of it will be taken, and what is dense should be taken first.
+/// What counts how much in the default ranking. Pairs are for budgets that count sentences, and for budgets that count
+/// words or characters, where long sentences cost more.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Weights {
+    /// The power of the logarithm of its length by which a sentence divides.
+    pub length: [f64; 2],
+    /// The part of its centrality that the first sentence gains; each further place has a third of that.
+    pub first: f64,
+    /// The part of its centrality that a sentence with every word of the title gains.
+    pub title: f64,
+    /// What a sentence gains whose words are all new and come back, against 1 for the most central sentence.
+    pub new: f64,
+    /// The power of a sentence's length by which the shortest text divides: of a short text most will be taken, and
+    /// what is dense should be taken first.
+    pub density: f64,
+    /// What a sentence loses when all its words have been said, as a part of the range of scores.
+    pub repeated: [f64; 2],
+}
+
+impl Weights {
+    /// Where fitting starts and what it is drawn back to. Lengths count as in TextRank, and once more where they cost;
+    /// a text of one sentence would be judged by the word; first, title and repeated are about what the prototype that
+    /// this ranking descends from had, new stands for its preference for what comes back.
+    pub const STARTING: Weights =
+        Weights { length: [0.5, 1.0], first: 0.3, title: 0.4, new: 0.2, density: 1.0, repeated: [0.2, 0.2] };
+
+    /// What is compiled in.
+    pub const FITTED: Weights = FITTED;
+}
+
+/// A text of so many sentences is no longer short.
 const SHORT_TEXT: f64 = 11.0;
-/// The power of a sentence's length by which the shortest text divides.
-const DENSITY: f64 = 1.8;
-/// What a sentence loses when all its words have been said, as a part of the range of scores: where the budget counts
-/// sentences, and where it counts words or characters.
-const REPEATED: [f64; 2] = [0.3, 0.15];
 /// A sentence that does not fit is worth the power of the part that does.
 const CUT: f64 = 0.3;
 
 impl Ranking for Pith {
     fn rank(&self, text: &Analysis<'_>, picks: &mut Picks<'_>) -> Vec<f64> {
         let bags = Bags::of(text);
-        let own = if picks.counts_length() { 0.0 } else { OWN };
-        let scores = scores(text, &bags, own);
-        offer_without_repeating(&scores, &bags, text.n_words(), picks);
+        let kind = usize::from(picks.counts_length());
+        let scores = scores(text, &bags, &self.weights, kind);
+        offer_without_repeating(&scores, self.weights.repeated[kind], &bags, text.n_words(), picks);
         scores
     }
 
@@ -103,27 +117,26 @@ impl Bags {
 /// What is known about a word while the sentences go by.
 #[derive(Clone, Copy, Default)]
 struct Word {
-    /// The shares of the sentences still to come that hold it.
-    after: f64,
-    /// The shares of the sentences that have been.
-    before: f64,
-    /// How many sentences hold it.
+    /// The shares of the sentences that hold it.
+    shares: f64,
     n_sentences: u32,
+    was_said: bool,
     in_title: bool,
 }
 
-fn scores(text: &Analysis<'_>, bags: &Bags, own: f64) -> Vec<f64> {
+fn scores(text: &Analysis<'_>, bags: &Bags, weights: &Weights, kind: usize) -> Vec<f64> {
     let n = text.n_sentences();
-    let shares: Vec<f64> = bags.lengths.iter().map(|length| (1.0 + length).ln().max(0.5).powf(-LENGTH)).collect();
+    let share = |length: &f64| (1.0 + length).ln().max(0.5).powf(-weights.length[kind]);
+    let shares: Vec<f64> = bags.lengths.iter().map(share).collect();
     let mut words = vec![Word::default(); text.n_words()];
     for (sentence, share) in shares.iter().enumerate() {
         for word in bags.get(sentence) {
-            words[*word as usize].after += share;
+            words[*word as usize].shares += share;
             words[*word as usize].n_sentences += 1;
         }
     }
     text.title().iter().for_each(|word| words[*word as usize].in_title = true);
-    let density = DENSITY * (1.0 - n as f64 / SHORT_TEXT).max(0.0);
+    let density = weights.density * (1.0 - n as f64 / SHORT_TEXT).max(0.0);
     let title_length = text.title_length().max(1) as f64;
     let mut scores = Vec::with_capacity(n);
     // What each sentence gains in proportion to its centrality, and what it gains besides.
@@ -133,20 +146,24 @@ fn scores(text: &Analysis<'_>, bags: &Bags, own: f64) -> Vec<f64> {
         let (mut sum, mut n_title, mut n_new) = (0.0, 0, 0);
         for word in bag {
             let word = &mut words[*word as usize];
-            n_new += u32::from(word.before == 0.0 && word.n_sentences > 1);
-            word.after -= share;
-            sum += word.after.max(0.0) + BACKWARD * word.before + own;
-            word.before += share;
+            if word.n_sentences > 1 {
+                sum += word.shares - share;
+                n_new += u32::from(!word.was_said);
+                word.was_said = true;
+            }
             n_title += u32::from(word.in_title);
         }
-        let length = bags.lengths[sentence];
-        scores.push(share * sum / if density > 0.0 { length.max(1.0).powf(density) } else { 1.0 });
-        let lift = FIRST * (-(sentence as f64)).exp() + TITLE * f64::from(n_title) / title_length;
-        let besides = NEW * f64::from(n_new) / bag.len().max(1) as f64 - BRIEF * (1.0 - length / BRIEF_WORDS).max(0.0);
-        gains.push((lift, besides));
+        let thinned = if density > 0.0 { bags.lengths[sentence].max(1.0).powf(density) } else { 1.0 };
+        scores.push(share * sum / thinned);
+        let lift = weights.first * (-(sentence as f64)).exp() + weights.title * f64::from(n_title) / title_length;
+        gains.push((lift, weights.new * f64::from(n_new) / bag.len().max(1) as f64));
     }
-    let highest = scores.iter().copied().fold(0.0, f64::max);
-    let highest = if highest > 0.0 { highest } else { 1.0 };
+    let mut highest = scores.iter().copied().fold(0.0, f64::max);
+    if highest == 0.0 {
+        // No word comes back: all sentences that say anything are as central as any other.
+        scores = (0..n).map(|sentence| f64::from(u8::from(!bags.get(sentence).is_empty()))).collect();
+        highest = 1.0;
+    }
     for (score, (lift, besides)) in scores.iter_mut().zip(gains) {
         *score = *score / highest * (1.0 + lift) + besides;
     }
@@ -155,11 +172,11 @@ fn scores(text: &Analysis<'_>, bags: &Bags, own: f64) -> Vec<f64> {
 
 /// Offers the best sentence, again and again, each time with what the rest have lost to it. A loss only grows, so
 /// that a sentence whose last known score is not the best need not be looked at.
-fn offer_without_repeating(scores: &[f64], bags: &Bags, n_words: usize, picks: &mut Picks<'_>) {
+fn offer_without_repeating(scores: &[f64], repeated: f64, bags: &Bags, n_words: usize, picks: &mut Picks<'_>) {
     let lowest = scores.iter().copied().fold(f64::INFINITY, f64::min);
     let highest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let range = if highest > lowest { highest - lowest } else { 1.0 };
-    let loss = REPEATED[usize::from(picks.counts_length())] * range;
+    let loss = repeated * range;
     let fresh = |(sentence, score): (usize, &f64)| Candidate { score: *score, sentence, known_at: usize::MAX };
     let mut candidates: BinaryHeap<Candidate> = scores.iter().enumerate().map(fresh).collect();
     let mut said = vec![false; n_words];
@@ -229,7 +246,7 @@ mod tests {
     fn order(sentences: &[&str], title: Option<&str>) -> Vec<usize> {
         let text = Analysis::of(sentences.to_vec(), title, None);
         let mut picks = Picks::new(&text, Budget::Sentences(sentences.len()));
-        Pith.rank(&text, &mut picks);
+        Pith { weights: Weights::FITTED }.rank(&text, &mut picks);
         picks.best_first()
     }
 

@@ -31,6 +31,9 @@ pub struct Args {
     /// Score only the first N documents of each set
     #[arg(long, value_name = "N")]
     pub limit: Option<usize>,
+    /// Gold pages: articles with the description that their page gives are one more set
+    #[arg(long, value_name = "DIR")]
+    pub descriptions: Option<PathBuf>,
     /// Write every summary to DIR/NAME.jsonl as {id, method, budget, picks, text}
     #[arg(long, value_name = "DIR")]
     pub predictions: Option<PathBuf>,
@@ -55,7 +58,7 @@ const EXAMPLES_PER_SET: usize = 2;
 /// Scores, prints, writes.
 pub fn run(args: Args) -> Result<Exit, Failure> {
     let methods = if args.methods.is_empty() { Method::ALL.to_vec() } else { args.methods };
-    let study = Study { methods: methods.clone(), peers: args.peers, limit: args.limit };
+    let study = Study { methods: methods.clone(), peers: args.peers, limit: args.limit, pages: args.descriptions };
     let mut writers = Writers { folder: args.predictions, files: BTreeMap::new() };
     let mut examples: Vec<(String, Prediction)> = Vec::new();
     let report = evaluate(&args.data, &study, &mut |set, prediction| {
