@@ -13,6 +13,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::files::{at, open_append};
+use super::records::Record;
 use super::visits::Visited;
 use super::{Kind, Link, Outcome, Receipt, Validators};
 use crate::error::Error;

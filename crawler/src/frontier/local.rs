@@ -12,6 +12,7 @@ mod turns;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
+use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
@@ -22,8 +23,8 @@ use url::Url;
 use self::refresh::Refreshing;
 use super::hosts::Hosts;
 use super::journal::{Event, Journal};
-use super::places::Places;
 use super::queue::Blocks;
+use super::records::Records;
 use super::scores::Scores;
 use super::seen::Seen;
 use super::visits::Visits;
@@ -208,7 +209,7 @@ struct Inner {
     blocks: Blocks,
     hosts: Hosts,
     /// Where the validators of kept pages stand in the journal.
-    validators: Places,
+    validators: Records<NonZeroU64, 8>,
     scores: Option<Scores>,
     visits: Visits,
     refresh: Option<Refreshing>,

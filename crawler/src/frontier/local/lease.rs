@@ -155,7 +155,7 @@ impl Inner {
         self.leased_urls.insert(url);
         self.drop_stale(number)?;
         let validators = match self.validators.get(url)? {
-            Some(place) => self.journal.validators_at(place, url)?.map(Box::new),
+            Some(place) => self.journal.validators_at(place.get(), url)?.map(Box::new),
             None => None,
         };
         Ok(Lease { link, attempts, validators, ticket })

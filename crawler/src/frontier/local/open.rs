@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, BinaryHeap};
 use std::fs;
+use std::num::NonZeroU64;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -12,11 +13,10 @@ use super::super::Kind;
 use super::super::checkpoint::{self, Picture};
 use super::super::files::at;
 use super::super::journal::{Event, Journal};
-use super::super::places::Places;
 use super::super::queue::Blocks;
+use super::super::records::Records;
 use super::super::scores::Scores;
 use super::super::seen::Seen;
-use super::super::visits::Visits;
 use super::refresh::Refreshing;
 use super::{Inner, LocalOptions, is_set};
 use crate::error::Error;
@@ -43,9 +43,9 @@ impl Inner {
             coming: HashMap::new(),
             blocks,
             hosts,
-            validators: Places::open(&folder.join("validators"))?,
+            validators: Records::open(&folder.join("validators"))?,
             scores: None,
-            visits: Visits::open(&folder.join("visits"))?,
+            visits: Records::open(&folder.join("visits"))?,
             refresh: options.refresh.map(Refreshing::new),
             explore: options.explore,
             n_handed_out: 0,
@@ -149,9 +149,10 @@ impl Inner {
                 host.fetched += 1;
                 host.pages += 1;
             }
-            Event::Validators { url, validators } => {
-                self.validators.set(url, if validators.is_some() { offset } else { 0 })?;
-            }
+            Event::Validators { url, validators } => match NonZeroU64::new(offset).filter(|_| validators.is_some()) {
+                Some(place) => self.validators.set(url, place)?,
+                None => self.validators.clear(url)?,
+            },
             Event::Visited { url, visited } => self.visits.set(url, visited)?,
             Event::Rest { host, milliseconds } => {
                 if !self.hosts.contains(host) {

@@ -1,5 +1,6 @@
 //! Leases come back: settled, to be tried again, or unused.
 
+use std::num::NonZeroU64;
 use std::time::{Duration, Instant};
 
 use super::super::journal::Event;
@@ -98,7 +99,10 @@ impl Inner {
         }
         let is_any = validators.is_some();
         let place = self.journal.push(&Event::Validators { url, validators })?;
-        self.validators.set(url, if is_any { place } else { 0 })
+        match NonZeroU64::new(place).filter(|_| is_any) {
+            Some(place) => self.validators.set(url, place),
+            None => self.validators.clear(url),
+        }
     }
 
     pub(super) fn count(&mut self, host: u32, url: u32, receipt: Receipt) -> Result<(), Error> {
