@@ -239,6 +239,10 @@ impl Fetcher {
                 return Err(Outcome::Timeout);
             }
         }
+        drop(response);
+        // The connection is told that its answer has ended before its host may be asked again: otherwise the next
+        // request would not find it and open another.
+        tokio::task::yield_now().await;
         let before = body.bytes().len();
         let bytes = body.finish();
         if bytes.len() > before {

@@ -13,6 +13,9 @@ use crate::sink::Sink;
 
 /// How long a page waits at most before it is made durable.
 const COMMIT_AFTER: Duration = Duration::from_millis(250);
+/// How often the sink's thread looks for pages while some wait to be made durable. Waking it for each would cost a
+/// system call and a switch of threads per page.
+const LOOK_AFTER: Duration = Duration::from_millis(5);
 /// Bytes after which pages are made durable at once.
 const COMMIT_BYTES: usize = 12 << 20;
 
@@ -93,10 +96,11 @@ fn keep(
     let mut bytes = 0;
     let mut since = Instant::now();
     loop {
-        let next = if leases.is_empty() {
-            pages.recv().map_err(|_| mpsc::RecvTimeoutError::Disconnected)
-        } else {
-            pages.recv_timeout(COMMIT_AFTER.saturating_sub(since.elapsed()))
+        let next = match pages.try_recv() {
+            Err(mpsc::TryRecvError::Empty) if leases.is_empty() => {
+                pages.recv().map_err(|_| mpsc::TryRecvError::Disconnected)
+            }
+            next => next,
         };
         match next {
             Ok((lease, page, receipt)) => {
@@ -110,8 +114,10 @@ fn keep(
                     return Ok(());
                 }
             }
-            Err(mpsc::RecvTimeoutError::Timeout) => {}
-            Err(mpsc::RecvTimeoutError::Disconnected) => {
+            Err(mpsc::TryRecvError::Empty) => {
+                std::thread::sleep(LOOK_AFTER.min(COMMIT_AFTER.saturating_sub(since.elapsed())));
+            }
+            Err(mpsc::TryRecvError::Disconnected) => {
                 if !leases.is_empty() {
                     send(sink.commit(), std::mem::take(&mut leases), kept);
                 }

@@ -32,6 +32,9 @@ const MAX_CONTEXT_BYTES: usize = 320;
 /// No batch is longer: one page's links are at most this long.
 const MAX_BATCH_BYTES: u64 = 1 << 30;
 
+/// Slots of the table of places whose URLs were asked for lately, a power of two.
+const NUMBER_SLOTS: usize = 1 << 15;
+
 /// One change.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Event {
@@ -65,6 +68,9 @@ pub(super) struct Journal {
     written: u64,
     batch: Vec<u8>,
     key: u64,
+    /// Places of records that came or were asked for lately, each with the number of its URL: what stands at the front
+    /// of a queue is asked about again and again.
+    numbers: Vec<(u64, u32)>,
 }
 
 impl Journal {
@@ -87,7 +93,8 @@ impl Journal {
         }
         let key = u64::from_le_bytes(header[8..].try_into().expect("eight bytes"));
         let written = length.max(HEADER_BYTES);
-        Ok(Journal { path: path.to_owned(), file, written, batch: vec![0; BATCH_HEADER_BYTES], key })
+        let (batch, numbers) = (vec![0; BATCH_HEADER_BYTES], vec![(0, 0); NUMBER_SLOTS]);
+        Ok(Journal { path: path.to_owned(), file, written, batch, key, numbers })
     }
 
     /// The key of this frontier's fingerprints: secret, so that no site can make two URLs collide.
@@ -127,6 +134,7 @@ impl Journal {
     pub(super) fn push_new(&mut self, host: u32, url: u32, class: Class, link: &Link) -> Result<u64, Error> {
         let offset = self.end();
         encode_new(host, url, class, link, &mut self.batch);
+        self.numbers[number_slot(offset)] = (offset, url);
         Ok(offset)
     }
 
@@ -153,7 +161,17 @@ impl Journal {
     }
 
     /// The number of the URL whose record stands at a place.
-    pub(super) fn number_at(&self, offset: u64) -> Result<u32, Error> {
+    pub(super) fn number_at(&mut self, offset: u64) -> Result<u32, Error> {
+        let slot = number_slot(offset);
+        if self.numbers[slot].0 == offset && offset != 0 {
+            return Ok(self.numbers[slot].1);
+        }
+        let number = self.read_number(offset)?;
+        self.numbers[slot] = (offset, number);
+        Ok(number)
+    }
+
+    fn read_number(&self, offset: u64) -> Result<u32, Error> {
         let mut bytes = [0; 9];
         if offset >= self.written {
             let start = (offset - self.written) as usize;
@@ -251,6 +269,11 @@ fn read_batch(reader: &mut impl Read, left: u64, payload: &mut Vec<u8>) -> std::
     payload.resize(length as usize, 0);
     reader.read_exact(payload)?;
     Ok(xxh3_64(payload).to_le_bytes() == header[4..12])
+}
+
+/// Neighbouring records go to different slots.
+fn number_slot(offset: u64) -> usize {
+    (offset.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 49) as usize & (NUMBER_SLOTS - 1)
 }
 
 fn encode_new(host: u32, url: u32, class: Class, link: &Link, out: &mut Vec<u8>) {

@@ -163,7 +163,7 @@ impl Inner {
 
     /// Whether a queue's entry leads nowhere any more: a URL that was moved ahead stands in two queues, and the second
     /// time it is met it is leased or done.
-    fn is_stale(&self, offset: u64) -> Result<bool, Error> {
+    fn is_stale(&mut self, offset: u64) -> Result<bool, Error> {
         let url = self.journal.number_at(offset)?;
         Ok(is_set(&self.done, url) || self.leased_urls.contains(&url))
     }
