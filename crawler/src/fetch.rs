@@ -109,7 +109,7 @@ impl Fetcher {
         validators: Option<&Validators>,
         mut on_bytes: impl FnMut(&str, &[u8], &[u8]),
     ) -> Result<Answer, Outcome> {
-        let (fetched_at, started) = (SystemTime::now(), Instant::now());
+        let (fetched_at, started) = (this_millisecond(), Instant::now());
         let response = self.request(url, validators).await?;
         let status = response.status().as_u16();
         if status == 304
@@ -250,6 +250,13 @@ impl Fetcher {
         }
         Ok((bytes, cut))
     }
+}
+
+/// The time, without what is finer than a millisecond: a `revisit` record must name the date of the record that it
+/// refers to exactly, and the frontier keeps milliseconds.
+fn this_millisecond() -> SystemTime {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    SystemTime::UNIX_EPOCH + Duration::from_millis(since.as_millis() as u64)
 }
 
 fn no_address(why: NoAddress) -> Outcome {

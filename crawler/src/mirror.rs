@@ -1,31 +1,43 @@
 //! Hosts that only repeat another host under their own name.
 //!
-//! The first pages of every host are compared with what other hosts gave under the same path: byte for byte, but for
-//! the host's own name. When enough of them are equal and hardly any is not, the host that was met later is a mirror,
-//! and nothing more is asked of it. Likeness is not enough: sites made from one template have like pages under like
-//! paths, and a fingerprint of their words cannot tell them apart.
+//! The first pages of every host are compared with what other hosts gave under the same path, by their visible text,
+//! character for character but for the host's own name: markup may differ, because a mirror may spell its links in its
+//! own way. When enough of them are equal and hardly any is not, the host that was met later is a mirror, and nothing
+//! more is asked of it. Likeness is not enough: sites made from one template have like pages under like paths, and a
+//! fingerprint of their words cannot tell them apart.
 
 use std::collections::{HashMap, HashSet};
 
-use memchr::memmem;
+use memchr::{memchr, memmem};
 use url::Url;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
-/// Pages of a host that are compared.
+/// Pages of a host that are kept for others to be compared with.
 const SAMPLES: u32 = 12;
+/// Pages of a host that are compared with those.
+const COMPARED: u32 = 64;
 /// Pages under the same path that must be equal.
 const MATCHES: u32 = 5;
 /// Pages that may differ: what changes between two requests.
 const MISSES: u32 = 1;
+/// A page with less text than this many bytes says nothing about its host.
+const MIN_TEXT_BYTES: usize = 200;
 /// Paths and hosts kept at most; beyond that everything is forgotten and learned again.
 const MAX_KEPT: usize = 200_000;
+
+/// The text of a page: as it stands, and without the name of its host. A mirror may show either name.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Text {
+    whole: u64,
+    nameless: u64,
+}
 
 /// What is known about the hosts of a crawl.
 #[derive(Default)]
 pub(crate) struct Mirrors {
     /// Hosts in the order in which they were met, and how many of their pages were compared.
     hosts: HashMap<String, (u32, u32)>,
-    by_path: HashMap<u64, Vec<(u32, u64)>>,
+    by_path: HashMap<u64, Vec<(u32, Text)>>,
     /// Equal and unequal pages of two hosts, the earlier one first.
     pairs: HashMap<(u32, u32), (u32, u32)>,
     mirrors: HashSet<u32>,
@@ -47,42 +59,67 @@ impl Mirrors {
             self.hosts.insert(host.to_owned(), (next, 0));
         }
         let Some((number, n_samples)) = self.hosts.get_mut(host) else { return };
-        if *n_samples == SAMPLES {
+        if *n_samples == COMPARED {
             return;
         }
         *n_samples += 1;
-        let number = *number;
-        let digest = digest_without(url.host_str().unwrap_or(""), body);
+        let (number, is_sample) = (*number, *n_samples <= SAMPLES);
         let path = xxh3_64(url[url::Position::BeforePath..].as_bytes());
+        if !is_sample && !self.by_path.contains_key(&path) {
+            return;
+        }
+        let Some(text) = text_of(url.host_str().unwrap_or(""), body) else { return };
         let others = self.by_path.entry(path).or_default();
-        for &(other, its_digest) in others.iter() {
+        for &(other, its_text) in others.iter().filter(|(other, _)| *other != number) {
             let pair = (number.min(other), number.max(other));
             let (equal, unequal) = self.pairs.entry(pair).or_default();
-            let counter = if digest == its_digest { &mut *equal } else { &mut *unequal };
+            let is_equal = text.whole == its_text.whole || text.nameless == its_text.nameless;
+            let counter = if is_equal { &mut *equal } else { &mut *unequal };
             *counter += 1;
             if *equal >= MATCHES && *unequal <= MISSES {
                 self.mirrors.insert(pair.1);
             }
         }
         // A path that every site has, such as the root, needs only a few hosts to compare with.
-        if others.len() < 16 {
-            others.push((number, digest));
+        if is_sample && others.len() < 16 {
+            others.push((number, text));
         }
     }
 }
 
-/// The digest of a page with a name taken out.
-fn digest_without(name: &str, body: &[u8]) -> u64 {
-    let mut digest = Xxh3::new();
-    let mut rest = 0;
-    if !name.is_empty() {
-        for at in memmem::find_iter(body, name) {
-            digest.update(&body[rest..at]);
-            rest = at + name.len();
+/// The visible text of a page, if it is enough to tell pages apart by.
+fn text_of(name: &str, body: &[u8]) -> Option<Text> {
+    let (mut whole, mut nameless, mut n_bytes) = (Xxh3::new(), Xxh3::new(), 0);
+    let finder = (!name.is_empty()).then(|| memmem::Finder::new(name));
+    let mut rest = body;
+    while !rest.is_empty() {
+        let end = memchr(b'<', rest).unwrap_or(rest.len());
+        let piece = rest[..end].trim_ascii();
+        rest = behind_tag(&rest[end..]);
+        if piece.is_empty() {
+            continue;
+        }
+        n_bytes += piece.len();
+        whole.update(piece);
+        let mut from = 0;
+        for at in finder.iter().flat_map(|finder| finder.find_iter(piece)) {
+            nameless.update(&piece[from..at]);
+            from = at + name.len();
+        }
+        nameless.update(&piece[from..]);
+    }
+    (n_bytes >= MIN_TEXT_BYTES).then(|| Text { whole: whole.digest(), nameless: nameless.digest() })
+}
+
+/// What stands behind a tag, and behind everything that it holds where that is no text.
+fn behind_tag(tag: &[u8]) -> &[u8] {
+    for (start, end) in [("<script", "</script"), ("<style", "</style"), ("<!--", "-->")] {
+        if tag.get(..start.len()).is_some_and(|found| found.eq_ignore_ascii_case(start.as_bytes())) {
+            let inside = &tag[start.len()..];
+            return memmem::find(inside, end.as_bytes()).map_or(&[], |at| &inside[at + end.len()..]);
         }
     }
-    digest.update(&body[rest..]);
-    digest.digest()
+    memchr(b'>', tag).map_or(&[], |at| &tag[at + 1..])
 }
 
 #[cfg(test)]
@@ -102,8 +139,25 @@ mod tests {
                 let body = format!("<a href='http://{host}/'>{host}</a> {}", page(site, path));
                 mirrors.compare(host, &url, body.as_bytes());
             }
+            let url: Url = format!("http://copy.test/page/{path}").parse().unwrap();
+            let body = format!("<script>{path}</script><a href='/'>a.test</a> {}", page(1, path));
+            mirrors.compare("copy.test", &url, body.as_bytes());
         }
-        assert!(mirrors.is_mirror("www.a.test"));
+        assert!(mirrors.is_mirror("www.a.test"), "but for its name");
+        assert!(mirrors.is_mirror("copy.test"), "with the name and the links of another");
         assert!(!mirrors.is_mirror("a.test") && !mirrors.is_mirror("b.test"));
+    }
+
+    #[test]
+    fn text_is_what_stands_outside_of_tags_scripts_and_styles() {
+        let words = page(1, 1);
+        let text = |body: &str| text_of("a.test", body.as_bytes());
+        let plain = text(&words);
+        assert!(plain.is_some());
+        for same in ["<p class=x>@</p>", "<SCRIPT>1 < 2</script>@<!-- <p>no -->", "<style>p{}</style>\n@\n", "@<"] {
+            assert!(text(&same.replace('@', &words)) == plain, "{same}");
+        }
+        assert!(text("<p>It works!</p>").is_none(), "too little to tell");
+        assert!(text(&format!("{words}?")) != plain);
     }
 }

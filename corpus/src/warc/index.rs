@@ -147,6 +147,24 @@ pub(super) fn write(folder: &Path, shard_name: &str, entries: Vec<Entry>) -> Res
     fs::rename(&temporary, &path).map_err(Error::io(&path, "rename to"))
 }
 
+/// The pages of a shard that its index knows by their digests: URL, digest of the payload, and date to the second. None
+/// without an index.
+///
+/// # Errors
+///
+/// If there is an index that cannot be read.
+pub(super) fn pages(shard: &Path) -> Result<Vec<(String, [u8; 32], Timestamp)>> {
+    let page = |line: &str| {
+        let fields = fields(line)?;
+        let text = |name: &str| fields.get(name).and_then(Value::as_str);
+        let date = strtime::parse("%Y%m%d%H%M%S", line.split(' ').nth(1)?).ok()?.to_datetime().ok()?;
+        let date = date.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp();
+        let digest = digest::parse_sha256(text("digest")?.as_bytes())?;
+        (text("mime")? != "warc/revisit").then_some((text("url")?.to_owned(), digest, date))
+    };
+    Ok(read(shard)?.map_or_else(Vec::new, |lines| lines.lines().filter_map(page).collect()))
+}
+
 /// Where the record of a URL lies, from the index beside the file; `None` without an index or without the URL in it.
 ///
 /// # Errors

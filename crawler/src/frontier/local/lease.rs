@@ -154,11 +154,7 @@ impl Inner {
         self.leased.insert(ticket, Held { class, attempts, kind: link.kind, is_refresh: false });
         self.leased_urls.insert(url);
         self.drop_stale(number)?;
-        let validators = match self.validators.get(url)? {
-            Some(place) => self.journal.validators_at(place.get(), url)?.map(Box::new),
-            None => None,
-        };
-        Ok(Lease { link, attempts, validators, ticket })
+        Ok(Lease { link, attempts, validators: None, ticket })
     }
 
     /// Whether a queue's entry leads nowhere any more: a URL that was moved ahead stands in two queues, and the second

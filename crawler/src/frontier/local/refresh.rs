@@ -104,7 +104,11 @@ impl Inner {
         // Handing out takes a page from those that wait, and this one did not.
         self.hosts.get_mut(number).pending += 1;
         self.pending += 1;
-        let lease = self.hand_out(number, Class::LAST, offset)?;
+        let mut lease = self.hand_out(number, Class::LAST, offset)?;
+        let url = lease.ticket.url;
+        if let Some(place) = self.validators.get(url)? {
+            lease.validators = self.journal.validators_at(place.get(), url)?.map(Box::new);
+        }
         self.n_handed_out -= 1;
         if let Some(held) = self.leased.get_mut(&lease.ticket) {
             held.is_refresh = true;
