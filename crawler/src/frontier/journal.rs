@@ -32,6 +32,9 @@ const MAX_CONTEXT_BYTES: usize = 320;
 /// No batch is longer: one page's links are at most this long.
 const MAX_BATCH_BYTES: u64 = 1 << 30;
 
+/// What is read of a record at first, and what then if it does not end there.
+const SHORT_RECORD_BYTES: usize = 320;
+const LONG_RECORD_BYTES: usize = 1 << 17;
 /// Slots of the table of places whose URLs were asked for lately, a power of two.
 const NUMBER_SLOTS: usize = 1 << 15;
 
@@ -205,22 +208,21 @@ impl Journal {
     }
 
     fn event_at(&self, offset: u64) -> Result<Option<Event>, Error> {
-        let mut bytes = [0; 512];
-        let found = if offset >= self.written {
+        if offset >= self.written {
             let start = (offset - self.written) as usize;
-            decode(self.batch.get(start..).unwrap_or(&[]))
-        } else {
-            let wanted = bytes.len().min((self.written - offset) as usize);
-            self.file.read_exact_at(&mut bytes[..wanted], offset).map_err(at(&self.path, "read"))?;
-            match decode(&bytes[..wanted]) {
-                None => {
-                    let mut long = vec![0; (1 << 17).min((self.written - offset) as usize)];
-                    self.file.read_exact_at(&mut long, offset).map_err(at(&self.path, "read"))?;
-                    decode(&long)
-                }
-                found => found,
-            }
-        };
+            return Ok(decode(self.batch.get(start..).unwrap_or(&[])).map(|(event, _)| event));
+        }
+        // Most records are short, and every line of memory that is not at hand takes its time.
+        let mut short = [0; SHORT_RECORD_BYTES];
+        let left = (self.written - offset) as usize;
+        let short = &mut short[..SHORT_RECORD_BYTES.min(left)];
+        self.file.read_exact_at(short, offset).map_err(at(&self.path, "read"))?;
+        let mut found = decode(short);
+        if found.is_none() {
+            let mut long = vec![0; LONG_RECORD_BYTES.min(left)];
+            self.file.read_exact_at(&mut long, offset).map_err(at(&self.path, "read"))?;
+            found = decode(&long);
+        }
         Ok(found.map(|(event, _)| event))
     }
 

@@ -228,6 +228,9 @@ struct Inner {
     leased: HashMap<Ticket, Held>,
     leased_urls: HashSet<u32>,
     n_urls: u32,
+    /// Whether a URL may stand in queues more than once, or though it is done: when a policy moves URLs ahead, and after
+    /// the frontier was opened again.
+    has_doubles: bool,
     pending: u64,
     totals: Totals,
     mark: Vec<u8>,

@@ -160,12 +160,18 @@ impl Inner {
     /// Whether a queue's entry leads nowhere any more: a URL that was moved ahead stands in two queues, and the second
     /// time it is met it is leased or done.
     fn is_stale(&mut self, offset: u64) -> Result<bool, Error> {
+        if !self.has_doubles {
+            return Ok(false);
+        }
         let url = self.journal.number_at(offset)?;
         Ok(is_set(&self.done, url) || self.leased_urls.contains(&url))
     }
 
     /// Takes stale entries from the front, so that the best class of a host is that of a URL to be had.
     pub(super) fn drop_stale(&mut self, number: u32) -> Result<(), Error> {
+        if !self.has_doubles {
+            return Ok(());
+        }
         while let Some((class, offset)) = self.hosts.get_mut(number).queues.pop(&self.blocks)? {
             if !self.is_stale(offset)? {
                 self.hosts.get_mut(number).queues.push_front(class, offset, &mut self.blocks)?;

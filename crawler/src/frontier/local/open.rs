@@ -57,6 +57,7 @@ impl Inner {
             leased: HashMap::new(),
             leased_urls: HashSet::new(),
             n_urls: picture.n_urls,
+            has_doubles: false,
             pending: 0,
             totals: picture.totals,
             mark: picture.mark,
@@ -78,6 +79,7 @@ impl Inner {
         if inner.order.keeps_scores() {
             inner.open_scores()?;
         }
+        inner.has_doubles = inner.scores.is_some() || inner.n_urls > 0;
         let n_hosts = inner.hosts.iter().len() as u32;
         for number in 0..n_hosts {
             inner.drop_stale(number)?;

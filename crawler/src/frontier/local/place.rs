@@ -72,9 +72,10 @@ impl Inner {
     fn visit(&mut self, fingerprint: u64, page: &Visit<'_>, is_redirect: bool) -> Result<bool, Error> {
         let number = self.host_number(page.link)?;
         let counts = self.hosts.get(number).counts();
-        let url = self.seen.get(fingerprint)?;
         let mut kept = None;
-        if let (Some(scores), Some(url)) = (&mut self.scores, url) {
+        if let Some(scores) = &mut self.scores
+            && let Some(url) = self.seen.get(fingerprint)?
+        {
             if !scores.is_first_visit(url) {
                 self.order.unlinked();
                 return Ok(false);
