@@ -4,8 +4,8 @@
 //! are merged by a thread of its own so that each is [`STEP`] times as large as all smaller ones together. A look-up
 //! asks the largest first, and eight of nine known fingerprints are there: its cost hardly grows with the set. A Bloom
 //! filter in front says which fingerprints are certainly new and need no look-up; it never says that one is known, so
-//! its mistakes cost a look-up and never a page. It is made anew, four times as large, when the set has outgrown it, up
-//! to a size that is given: beyond that, look-ups become more frequent and memory stays what it is.
+//! its mistakes cost a look-up and never a page. It begins small and is made anew, at the size that is given, when the
+//! set has outgrown it: beyond that, look-ups become more frequent and memory stays what it is.
 
 mod filter;
 mod run;
@@ -30,10 +30,8 @@ const UNSAVED_ENTRIES: usize = 900_000;
 const STEP: u64 = 8;
 /// Bits that the filter should have for each fingerprint.
 const FILTER_BITS: u64 = 13;
-/// A filter that is too small is made so many times as large.
-const FILTER_STEP: usize = 4;
-/// How much smaller than its largest size the filter begins.
-const FILTER_START: usize = FILTER_STEP * FILTER_STEP;
+/// How much smaller than its full size the filter begins.
+const FILTER_START: usize = 16;
 /// Slots of the table of recently found fingerprints, a power of two.
 const RECENT_SLOTS: usize = 1 << 16;
 
@@ -279,11 +277,7 @@ fn made_filter(runs: &[Run], least_bytes: usize, max_bytes: usize) -> Result<Fil
 /// How large a filter must be until more fingerprints have gathered in memory.
 fn filter_bytes_for(runs: &[Run], least_bytes: usize, max_bytes: usize) -> usize {
     let n_entries = runs.iter().map(|run| run.entries).sum::<u64>() + MEMORY_ENTRIES as u64;
-    let mut bytes = least_bytes.max(1);
-    while bytes < max_bytes && (bytes as u64) * 8 < n_entries * FILTER_BITS {
-        bytes *= FILTER_STEP;
-    }
-    bytes.min(max_bytes)
+    if least_bytes as u64 * 8 < n_entries * FILTER_BITS { max_bytes } else { least_bytes.min(max_bytes) }
 }
 
 fn remove_strangers(folder: &Path, runs: &[u64]) -> Result<(), Error> {
@@ -309,7 +303,7 @@ mod tests {
     #[test]
     fn what_was_inserted_is_known_and_nothing_else_is() {
         let folder = tempfile::tempdir().unwrap();
-        let mut seen = Seen::open(folder.path(), &[], 0, 1 << 20).unwrap();
+        let mut seen = Seen::open(folder.path(), &[], 0, 1 << 22).unwrap();
         let mut saved = (Vec::new(), 0);
         assert_eq!(seen.filter.as_bytes().len(), 1 << 18, "the filter begins small");
         for number in 0..60_000 {
@@ -322,9 +316,9 @@ mod tests {
         }
         seen.take_merged(true).unwrap();
         assert!(seen.runs.len() < 20, "runs are merged");
-        assert_eq!(seen.filter.as_bytes().len(), 1 << 20, "the filter grows with the set");
+        assert_eq!(seen.filter.as_bytes().len(), 1 << 22, "the filter grows with the set");
         drop(seen);
-        let mut seen = Seen::open(folder.path(), &saved.0, saved.1, 1 << 20).unwrap();
+        let mut seen = Seen::open(folder.path(), &saved.0, saved.1, 1 << 22).unwrap();
         for number in 0..60_000 {
             assert_eq!(seen.get(fingerprint(number)).unwrap(), Some(number));
         }
