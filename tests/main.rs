@@ -26,6 +26,8 @@ mod pages;
 mod program;
 #[path = "main/readme.rs"]
 mod readme;
+#[path = "main/recrawl.rs"]
+mod recrawl;
 #[path = "main/resume.rs"]
 mod resume;
 #[path = "main/rules.rs"]

@@ -52,7 +52,11 @@ pub async fn crawl<F: Frontier>(
         tokio::select! {
             // What comes seldom is looked at first, so that a stream of answers cannot hold it up.
             biased;
-            kept = crawl.keeper.kept(), if crawl.keeper.n_waiting() > 0 => crawl.settle_kept(kept?)?,
+            kept = crawl.keeper.kept(), if crawl.keeper.n_waiting() > 0 => {
+                if let Some(kept) = kept? {
+                    crawl.settle_kept(kept)?;
+                }
+            }
             () = &mut shutdown, if crawl.stop != Some(Stop::Interrupted) => crawl.end(Stop::Interrupted),
             _ = tick.tick() => {
                 crawl.settle_small()?;

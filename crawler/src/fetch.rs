@@ -29,6 +29,8 @@ use crate::validators::Validators;
 const RATE_GRACE: Duration = Duration::from_secs(5);
 /// Room made for a body that does not say how long it is, or lies.
 const MAX_EXPECTED_BYTES: usize = 1 << 20;
+/// Smaller bodies are copied: they would hold on to a read buffer that is many times their size.
+const MIN_WHOLE_BYTES: usize = 1 << 15;
 
 /// What came back.
 pub(crate) enum Answer {
@@ -109,7 +111,7 @@ impl Fetcher {
         validators: Option<&Validators>,
         mut on_bytes: impl FnMut(&str, &[u8], &[u8]),
     ) -> Result<Answer, Outcome> {
-        let (fetched_at, started) = (SystemTime::now(), Instant::now());
+        let (fetched_at, started) = (this_millisecond(), Instant::now());
         let response = self.request(url, validators).await?;
         let status = response.status().as_u16();
         if status == 304
@@ -167,7 +169,7 @@ impl Fetcher {
             status,
             head,
             media_type,
-            body: Bytes::from(body),
+            body,
             cut,
             address,
             fetched_at,
@@ -211,18 +213,31 @@ impl Fetcher {
         max_bytes: usize,
         started: Instant,
         mut on_bytes: impl FnMut(&[u8], &[u8]) -> bool,
-    ) -> Result<(Vec<u8>, Option<Cut>), Outcome> {
+    ) -> Result<(Bytes, Option<Cut>), Outcome> {
         let mut encodings = response.headers().get_all(CONTENT_ENCODING).iter().filter_map(|value| value.to_str().ok());
         let encodings = match (encodings.next(), encodings.next()) {
             (None, _) => String::new(),
             (Some(only), None) => only.to_owned(),
             (Some(first), Some(second)) => format!("{first}, {second}, {}", encodings.collect::<Vec<_>>().join(", ")),
         };
-        let expected = response.content_length().map_or(0, |length| (length as usize).min(MAX_EXPECTED_BYTES));
+        let length = response.content_length();
+        let mut next = response.chunk().await.map_err(|error| outcome_of(&error))?;
+        // Many pages arrive at once: what came from the connection is kept as it is.
+        let is_whole = |piece: &mut Bytes| {
+            encodings.is_empty()
+                && length == Some(piece.len() as u64)
+                && (MIN_WHOLE_BYTES..=max_bytes).contains(&piece.len())
+        };
+        if let Some(whole) = next.take_if(is_whole) {
+            on_bytes(&whole, &whole);
+            end(response).await?;
+            return Ok((whole, None));
+        }
+        let expected = length.map_or(0, |length| (length as usize).min(MAX_EXPECTED_BYTES));
         let mut body = Body::new(&encodings, max_bytes, expected).ok_or(Outcome::BadEncoding)?;
         let mut cut = None;
         let mut wire_bytes = 0;
-        while let Some(piece) = response.chunk().await.map_err(|error| outcome_of(&error))? {
+        while let Some(piece) = next {
             let before = body.bytes().len();
             let fed = body.feed(&piece).map_err(|_| Outcome::BadEncoding)?;
             let all = body.bytes();
@@ -238,14 +253,38 @@ impl Fetcher {
             if elapsed > RATE_GRACE && wire_bytes < self.min_rate.saturating_mul(elapsed.as_secs()) {
                 return Err(Outcome::Timeout);
             }
+            next = response.chunk().await.map_err(|error| outcome_of(&error))?;
         }
+        drop(response);
+        let_connection_rest().await;
         let before = body.bytes().len();
         let bytes = body.finish();
         if bytes.len() > before {
             on_bytes(&bytes, &bytes[before..]);
         }
-        Ok((bytes, cut))
+        Ok((Bytes::from(bytes), cut))
     }
+}
+
+/// Reads the end of an answer whose body is here.
+async fn end(mut response: Response) -> Result<(), Outcome> {
+    response.chunk().await.map_err(|error| outcome_of(&error))?;
+    drop(response);
+    let_connection_rest().await;
+    Ok(())
+}
+
+/// The connection is told that its answer has ended before its host may be asked again: otherwise the next request would
+/// not find it and open another.
+async fn let_connection_rest() {
+    tokio::task::yield_now().await;
+}
+
+/// The time, without what is finer than a millisecond: a `revisit` record must name the date of the record that it
+/// refers to exactly, and the frontier keeps milliseconds.
+fn this_millisecond() -> SystemTime {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    SystemTime::UNIX_EPOCH + Duration::from_millis(since.as_millis() as u64)
 }
 
 fn no_address(why: NoAddress) -> Outcome {

@@ -1,10 +1,11 @@
 //! The sink's own thread: pages go in, and leases come back when their pages are durable.
 
 use std::io;
-use std::sync::mpsc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
-use tokio::sync::mpsc as answers;
+use tokio::sync::{Notify, mpsc as answers};
 
 use crate::error::Error;
 use crate::frontier::{Lease, Receipt};
@@ -13,8 +14,15 @@ use crate::sink::Sink;
 
 /// How long a page waits at most before it is made durable.
 const COMMIT_AFTER: Duration = Duration::from_millis(250);
+/// How often the sink's thread looks for pages while some wait to be made durable. Waking it for each would cost a
+/// system call and a switch of threads per page.
+const LOOK_AFTER: Duration = Duration::from_millis(5);
 /// Bytes after which pages are made durable at once.
 const COMMIT_BYTES: usize = 12 << 20;
+/// Bytes of pages that the sink has not taken yet, above which nothing new is fetched.
+const MAX_BACKLOG_BYTES: usize = 4 << 20;
+/// Pages that are not durable, above which nothing new is fetched.
+const MAX_WAITING: usize = 4096;
 
 /// Pages that are durable now.
 pub(crate) struct Kept {
@@ -28,7 +36,24 @@ pub(crate) struct Keeper {
     kept: answers::UnboundedReceiver<io::Result<Kept>>,
     thread: Option<std::thread::JoinHandle<io::Result<()>>>,
     n_waiting: usize,
-    waiting_bytes: usize,
+    backlog: Arc<Backlog>,
+}
+
+/// What was handed over and the sink has not taken yet.
+#[derive(Default)]
+struct Backlog {
+    bytes: AtomicUsize,
+    /// Told when it has fallen below half of what is allowed.
+    fell: Notify,
+}
+
+impl Backlog {
+    fn take(&self, bytes: usize) {
+        let before = self.bytes.fetch_sub(bytes, Ordering::Relaxed);
+        if before > MAX_BACKLOG_BYTES / 2 && before - bytes <= MAX_BACKLOG_BYTES / 2 {
+            self.fell.notify_one();
+        }
+    }
 }
 
 impl Keeper {
@@ -36,16 +61,19 @@ impl Keeper {
     pub(crate) fn start(sink: Box<dyn Sink>) -> Keeper {
         let (pages, incoming) = mpsc::channel();
         let (outgoing, kept) = answers::unbounded_channel();
-        let thread =
-            std::thread::Builder::new().name("sink".to_owned()).spawn(move || keep(sink, &incoming, &outgoing));
-        let thread = thread.expect("the system can start one thread");
-        Keeper { pages: Some(pages), kept, thread: Some(thread), n_waiting: 0, waiting_bytes: 0 }
+        let backlog = Arc::new(Backlog::default());
+        let its_backlog = backlog.clone();
+        let thread = std::thread::Builder::new()
+            .name("sink".to_owned())
+            .spawn(move || keep(sink, &incoming, &outgoing, &its_backlog))
+            .expect("the system can start one thread");
+        Keeper { pages: Some(pages), kept, thread: Some(thread), n_waiting: 0, backlog }
     }
 
     /// Hands a page over.
     pub(crate) fn put(&mut self, lease: Lease, page: Page, receipt: Receipt) {
         self.n_waiting += 1;
-        self.waiting_bytes += page.body.len();
+        self.backlog.bytes.fetch_add(page.body.len(), Ordering::Relaxed);
         if let Some(pages) = &self.pages {
             // The thread only ends early after it has sent an error, which `kept` will find.
             let _ = pages.send((lease, page, receipt));
@@ -59,17 +87,24 @@ impl Keeper {
 
     /// Whether the sink is so far behind that nothing new should be fetched.
     pub(crate) fn is_behind(&self) -> bool {
-        self.waiting_bytes > COMMIT_BYTES || self.n_waiting > 4096
+        self.has_backlog() || self.n_waiting > MAX_WAITING
     }
 
-    /// Waits for pages to become durable.
-    pub(crate) async fn kept(&mut self) -> Result<Kept, Error> {
-        match self.kept.recv().await {
+    fn has_backlog(&self) -> bool {
+        self.backlog.bytes.load(Ordering::Relaxed) > MAX_BACKLOG_BYTES
+    }
+
+    /// Waits for pages to become durable; gives nothing when the sink was behind and has caught up.
+    pub(crate) async fn kept(&mut self) -> Result<Option<Kept>, Error> {
+        let kept = tokio::select! {
+            biased;
+            kept = self.kept.recv() => kept,
+            () = self.backlog.fell.notified(), if self.has_backlog() => return Ok(None),
+        };
+        match kept {
             Some(Ok(kept)) => {
                 self.n_waiting -= kept.leases.len();
-                let bytes: usize = kept.leases.iter().map(|(_, receipt)| receipt.bytes as usize).sum();
-                self.waiting_bytes = self.waiting_bytes.saturating_sub(bytes);
-                Ok(kept)
+                Ok(Some(kept))
             }
             Some(Err(error)) => Err(Error::Sink(error)),
             None => Err(Error::Sink(io::Error::other("the sink's thread ended early"))),
@@ -88,30 +123,37 @@ fn keep(
     mut sink: Box<dyn Sink>,
     pages: &mpsc::Receiver<(Lease, Page, Receipt)>,
     kept: &answers::UnboundedSender<io::Result<Kept>>,
+    backlog: &Backlog,
 ) -> io::Result<()> {
     let mut leases: Vec<(Lease, Receipt)> = Vec::new();
     let mut bytes = 0;
     let mut since = Instant::now();
     loop {
-        let next = if leases.is_empty() {
-            pages.recv().map_err(|_| mpsc::RecvTimeoutError::Disconnected)
-        } else {
-            pages.recv_timeout(COMMIT_AFTER.saturating_sub(since.elapsed()))
+        let next = match pages.try_recv() {
+            Err(mpsc::TryRecvError::Empty) if leases.is_empty() => {
+                pages.recv().map_err(|_| mpsc::TryRecvError::Disconnected)
+            }
+            next => next,
         };
         match next {
             Ok((lease, page, receipt)) => {
                 if leases.is_empty() {
                     since = Instant::now();
                 }
-                bytes += page.body.len();
+                let page_bytes = page.body.len();
+                bytes += page_bytes;
                 leases.push((lease, receipt));
-                if let Err(error) = sink.put(page) {
+                let taken = sink.put(page);
+                backlog.take(page_bytes);
+                if let Err(error) = taken {
                     let _ = kept.send(Err(error));
                     return Ok(());
                 }
             }
-            Err(mpsc::RecvTimeoutError::Timeout) => {}
-            Err(mpsc::RecvTimeoutError::Disconnected) => {
+            Err(mpsc::TryRecvError::Empty) => {
+                std::thread::sleep(LOOK_AFTER.min(COMMIT_AFTER.saturating_sub(since.elapsed())));
+            }
+            Err(mpsc::TryRecvError::Disconnected) => {
                 if !leases.is_empty() {
                     send(sink.commit(), std::mem::take(&mut leases), kept);
                 }

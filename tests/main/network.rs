@@ -247,3 +247,27 @@ fn a_certificate_that_is_not_to_be_trusted_ends_the_conversation() {
         assert_eq!(pages.asked(), Vec::<String>::new(), "nothing was said to a stranger");
     }
 }
+
+#[test]
+fn a_robots_txt_that_leads_to_a_forbidden_address_closes_its_host() {
+    // Whoever listens here must never be asked.
+    let inside = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    inside.set_nonblocking(true).unwrap();
+    let target: &'static str = format!("http://{}/robots.txt", inside.local_addr().unwrap()).leak();
+    let headers: &'static [(&str, &str)] = vec![("location", target)].leak();
+    let entries: &'static [Entry] = vec![("/robots.txt", headers, ""), ("/", &[], "<p>A page.</p>")].leak();
+    let pages = Pages::serve(Carrier::Plain, entries);
+    let out = tempfile::tempdir().unwrap();
+    let resolve = format!("site.test={}", pages.address);
+    let output = pith()
+        .args(["crawl", "http://site.test/", "--delay", "0s", "--quiet", "--resolve", &resolve, "--out"])
+        .arg(out.path())
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("1 robots-unreachable"), "{said}");
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(pages.asked().iter().all(|path| path == "/robots.txt"), "{:?}", pages.asked());
+    let refused = inside.accept().map(|_| ()).map_err(|error| error.kind());
+    assert_eq!(refused, Err(std::io::ErrorKind::WouldBlock), "somebody connected to {target}");
+}

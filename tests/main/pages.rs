@@ -105,7 +105,9 @@ fn answer(entries: &[Entry], path: &str) -> hyper::Response<Full<Bytes>> {
     let Some((_, headers, page)) = entries.iter().find(|(known, ..)| *known == path) else {
         return hyper::Response::builder().status(404).body(Full::default()).unwrap();
     };
-    let start = hyper::Response::builder().header("content-type", "text/html; charset=utf-8");
+    // Whoever names another place sends there.
+    let status = if headers.iter().any(|(name, _)| *name == "location") { 301 } else { 200 };
+    let start = hyper::Response::builder().status(status).header("content-type", "text/html; charset=utf-8");
     let with_headers = headers.iter().fold(start, |response, (name, value)| response.header(*name, *value));
     with_headers.body(Full::from(*page)).unwrap()
 }

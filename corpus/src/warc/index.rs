@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 use std::fs::{self, File};
-use std::io::Write as _;
+use std::io::{BufWriter, Write as _};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -136,14 +136,33 @@ pub(super) fn path_of(shard: &Path) -> PathBuf {
 
 /// Writes the index of a shard under a temporary name, makes it durable, and gives it its name.
 pub(super) fn write(folder: &Path, shard_name: &str, entries: Vec<Entry>) -> Result<()> {
-    let mut lines: Vec<String> = entries.iter().map(|entry| entry.line(shard_name)).collect();
+    let mut lines: Vec<String> = entries.into_iter().map(|entry| entry.line(shard_name)).collect();
     lines.sort_unstable();
     let path = path_of(&folder.join(shard_name));
     let temporary = path.with_extension("cdxj.tmp");
-    let mut file = File::create(&temporary).map_err(Error::io(&temporary, "create"))?;
-    file.write_all(lines.concat().as_bytes()).map_err(Error::io(&temporary, "write"))?;
-    file.sync_all().map_err(Error::io(&temporary, "sync"))?;
+    let mut file = BufWriter::new(File::create(&temporary).map_err(Error::io(&temporary, "create"))?);
+    let written = lines.iter().try_for_each(|line| file.write_all(line.as_bytes()));
+    written.and_then(|()| file.flush()).map_err(Error::io(&temporary, "write"))?;
+    file.get_ref().sync_all().map_err(Error::io(&temporary, "sync"))?;
     fs::rename(&temporary, &path).map_err(Error::io(&path, "rename to"))
+}
+
+/// The pages of a shard that its index knows by their digests: URL, digest of the payload, and date to the second. None
+/// without an index.
+///
+/// # Errors
+///
+/// If there is an index that cannot be read.
+pub(super) fn pages(shard: &Path) -> Result<Vec<(String, [u8; 32], Timestamp)>> {
+    let page = |line: &str| {
+        let fields = fields(line)?;
+        let text = |name: &str| fields.get(name).and_then(Value::as_str);
+        let date = strtime::parse("%Y%m%d%H%M%S", line.split(' ').nth(1)?).ok()?.to_datetime().ok()?;
+        let date = date.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp();
+        let digest = digest::parse_sha256(text("digest")?.as_bytes())?;
+        (text("mime")? != "warc/revisit").then_some((text("url")?.to_owned(), digest, date))
+    };
+    Ok(read(shard)?.map_or_else(Vec::new, |lines| lines.lines().filter_map(page).collect()))
 }
 
 /// Where the record of a URL lies, from the index beside the file; `None` without an index or without the URL in it.

@@ -48,8 +48,14 @@ impl Name {
     }
 }
 
-/// Looks through the folder, repairs what was left open, and gives every page of the shard to go on with to `seen`.
-pub(super) fn resume(folder: &Path, format: Format, mut seen: impl FnMut(&Entry, Timestamp)) -> Result<State> {
+/// Looks through the folder and repairs what was left open. `seen` gets URL, payload digest and date of the pages of the
+/// newest shards, the oldest of these first, until there are `remembered` of them.
+pub(super) fn resume(
+    folder: &Path,
+    format: Format,
+    remembered: usize,
+    mut seen: impl FnMut([u8; 32], &str, Timestamp),
+) -> Result<State> {
     let mut names = Vec::new();
     for entry in fs::read_dir(folder).map_err(Error::io(folder, "list"))? {
         let entry = entry.map_err(Error::io(folder, "list"))?;
@@ -57,6 +63,8 @@ pub(super) fn resume(folder: &Path, format: Format, mut seen: impl FnMut(&Entry,
     }
     names.sort_by_key(|name| name.number);
     let mut state = State { next: names.last().map_or(0, |name| name.number + 1), dictionary: None, open: None };
+    let closed = names.iter().filter(|name| !name.is_open);
+    recall(closed.rev().map(|name| folder.join(file_name(name.number, name.format))), remembered, &mut seen);
     let last_open = names.iter().rev().find(|name| name.is_open).map(|name| name.number);
     for name in names.iter().filter(|name| name.is_open) {
         let Some(open) = repair(folder, name, &mut seen)? else {
@@ -79,8 +87,23 @@ pub(super) fn resume(folder: &Path, format: Format, mut seen: impl FnMut(&Entry,
     Ok(state)
 }
 
+/// Shows the pages of closed shards, which come newest first, by their indexes.
+fn recall(shards: impl Iterator<Item = PathBuf>, most: usize, seen: &mut impl FnMut([u8; 32], &str, Timestamp)) {
+    let (mut recalled, mut n_pages) = (Vec::new(), 0);
+    for shard in shards {
+        if n_pages >= most {
+            break;
+        }
+        // Without an index that can be read repeats of its pages are stored again, and nothing is lost.
+        recalled.push(index::pages(&shard).unwrap_or_default());
+        n_pages += recalled.last().map_or(0, Vec::len);
+    }
+    let in_order = recalled.iter().rev().flatten();
+    in_order.skip(n_pages.saturating_sub(most)).for_each(|(url, digest, date)| seen(*digest, url, *date));
+}
+
 /// Cuts an open shard behind its last good record. `None` if there was none and the file was removed.
-fn repair(folder: &Path, name: &Name, seen: &mut impl FnMut(&Entry, Timestamp)) -> Result<Option<Open>> {
+fn repair(folder: &Path, name: &Name, seen: &mut impl FnMut([u8; 32], &str, Timestamp)) -> Result<Option<Open>> {
     let path = folder.join(format!("{}.open", file_name(name.number, name.format)));
     let mut file = OpenOptions::new().read(true).write(true).open(&path).map_err(Error::io(&path, "open"))?;
     lock(&file, &path)?;
@@ -93,8 +116,8 @@ fn repair(folder: &Path, name: &Name, seen: &mut impl FnMut(&Entry, Timestamp)) 
         let Some(end) = reader.unit_end() else { continue };
         if let Some(mut entry) = entry {
             entry.set_end(end);
-            if let Some(date) = date {
-                seen(&entry, date);
+            if let (Some(digest), Some(date)) = (entry.digest, date) {
+                seen(digest, &entry.url, date);
             }
             entries.push(entry);
         }

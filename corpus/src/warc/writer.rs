@@ -145,11 +145,8 @@ impl ShardWriter {
         options.check()?;
         fs::create_dir_all(folder).map_err(Error::io(folder, "create"))?;
         let mut seen = Seen::new(options.remembered);
-        let state = repair::resume(folder, options.format, |entry, fetched_at| {
-            if let Some(digest) = entry.digest {
-                seen.insert(digest, &entry.url, fetched_at);
-            }
-        })?;
+        let remember = |digest, url: &str, fetched_at| seen.insert(digest, url, fetched_at);
+        let state = repair::resume(folder, options.format, options.remembered, remember)?;
         let mut dictionary = state.dictionary;
         if dictionary.is_none() && state.next > 0 && state.open.is_none() {
             dictionary = train(folder, &options)?;

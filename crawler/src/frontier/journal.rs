@@ -13,6 +13,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::files::{at, open_append};
+use super::records::Record;
 use super::visits::Visited;
 use super::{Kind, Link, Outcome, Receipt, Validators};
 use crate::error::Error;
@@ -30,6 +31,12 @@ const MAX_ANCHOR_BYTES: usize = 160;
 const MAX_CONTEXT_BYTES: usize = 320;
 /// No batch is longer: one page's links are at most this long.
 const MAX_BATCH_BYTES: u64 = 1 << 30;
+
+/// What is read of a record at first, and what then if it does not end there.
+const SHORT_RECORD_BYTES: usize = 320;
+const LONG_RECORD_BYTES: usize = 1 << 17;
+/// Slots of the table of places whose URLs were asked for lately, a power of two.
+const NUMBER_SLOTS: usize = 1 << 15;
 
 /// One change.
 #[derive(Clone, Debug, PartialEq)]
@@ -64,6 +71,9 @@ pub(super) struct Journal {
     written: u64,
     batch: Vec<u8>,
     key: u64,
+    /// Places of records that came or were asked for lately, each with the number of its URL: what stands at the front
+    /// of a queue is asked about again and again.
+    numbers: Vec<(u64, u32)>,
 }
 
 impl Journal {
@@ -86,7 +96,8 @@ impl Journal {
         }
         let key = u64::from_le_bytes(header[8..].try_into().expect("eight bytes"));
         let written = length.max(HEADER_BYTES);
-        Ok(Journal { path: path.to_owned(), file, written, batch: vec![0; BATCH_HEADER_BYTES], key })
+        let (batch, numbers) = (vec![0; BATCH_HEADER_BYTES], vec![(0, 0); NUMBER_SLOTS]);
+        Ok(Journal { path: path.to_owned(), file, written, batch, key, numbers })
     }
 
     /// The key of this frontier's fingerprints: secret, so that no site can make two URLs collide.
@@ -126,6 +137,7 @@ impl Journal {
     pub(super) fn push_new(&mut self, host: u32, url: u32, class: Class, link: &Link) -> Result<u64, Error> {
         let offset = self.end();
         encode_new(host, url, class, link, &mut self.batch);
+        self.numbers[number_slot(offset)] = (offset, url);
         Ok(offset)
     }
 
@@ -152,7 +164,17 @@ impl Journal {
     }
 
     /// The number of the URL whose record stands at a place.
-    pub(super) fn number_at(&self, offset: u64) -> Result<u32, Error> {
+    pub(super) fn number_at(&mut self, offset: u64) -> Result<u32, Error> {
+        let slot = number_slot(offset);
+        if self.numbers[slot].0 == offset && offset != 0 {
+            return Ok(self.numbers[slot].1);
+        }
+        let number = self.read_number(offset)?;
+        self.numbers[slot] = (offset, number);
+        Ok(number)
+    }
+
+    fn read_number(&self, offset: u64) -> Result<u32, Error> {
         let mut bytes = [0; 9];
         if offset >= self.written {
             let start = (offset - self.written) as usize;
@@ -186,22 +208,21 @@ impl Journal {
     }
 
     fn event_at(&self, offset: u64) -> Result<Option<Event>, Error> {
-        let mut bytes = [0; 512];
-        let found = if offset >= self.written {
+        if offset >= self.written {
             let start = (offset - self.written) as usize;
-            decode(self.batch.get(start..).unwrap_or(&[]))
-        } else {
-            let wanted = bytes.len().min((self.written - offset) as usize);
-            self.file.read_exact_at(&mut bytes[..wanted], offset).map_err(at(&self.path, "read"))?;
-            match decode(&bytes[..wanted]) {
-                None => {
-                    let mut long = vec![0; (1 << 17).min((self.written - offset) as usize)];
-                    self.file.read_exact_at(&mut long, offset).map_err(at(&self.path, "read"))?;
-                    decode(&long)
-                }
-                found => found,
-            }
-        };
+            return Ok(decode(self.batch.get(start..).unwrap_or(&[])).map(|(event, _)| event));
+        }
+        // Most records are short, and every line of memory that is not at hand takes its time.
+        let mut short = [0; SHORT_RECORD_BYTES];
+        let left = (self.written - offset) as usize;
+        let short = &mut short[..SHORT_RECORD_BYTES.min(left)];
+        self.file.read_exact_at(short, offset).map_err(at(&self.path, "read"))?;
+        let mut found = decode(short);
+        if found.is_none() {
+            let mut long = vec![0; LONG_RECORD_BYTES.min(left)];
+            self.file.read_exact_at(&mut long, offset).map_err(at(&self.path, "read"))?;
+            found = decode(&long);
+        }
         Ok(found.map(|(event, _)| event))
     }
 
@@ -250,6 +271,11 @@ fn read_batch(reader: &mut impl Read, left: u64, payload: &mut Vec<u8>) -> std::
     payload.resize(length as usize, 0);
     reader.read_exact(payload)?;
     Ok(xxh3_64(payload).to_le_bytes() == header[4..12])
+}
+
+/// Neighbouring records go to different slots.
+fn number_slot(offset: u64) -> usize {
+    (offset.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 49) as usize & (NUMBER_SLOTS - 1)
 }
 
 fn encode_new(host: u32, url: u32, class: Class, link: &Link, out: &mut Vec<u8>) {

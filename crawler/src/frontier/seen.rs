@@ -4,8 +4,8 @@
 //! are merged by a thread of its own so that each is [`STEP`] times as large as all smaller ones together. A look-up
 //! asks the largest first, and eight of nine known fingerprints are there: its cost hardly grows with the set. A Bloom
 //! filter in front says which fingerprints are certainly new and need no look-up; it never says that one is known, so
-//! its mistakes cost a look-up and never a page. Its size is fixed: when a crawl outgrows it, look-ups become more
-//! frequent and memory stays what it is.
+//! its mistakes cost a look-up and never a page. It begins small and is made anew, at the size that is given, when the
+//! set has outgrown it: beyond that, look-ups become more frequent and memory stays what it is.
 
 mod filter;
 mod run;
@@ -28,6 +28,10 @@ const MEMORY_ENTRIES: usize = (1 << 17) / 8 * 7;
 const UNSAVED_ENTRIES: usize = 900_000;
 /// A run is so many times as large as all smaller ones together.
 const STEP: u64 = 8;
+/// Bits that the filter should have for each fingerprint.
+const FILTER_BITS: u64 = 13;
+/// How much smaller than its full size the filter begins.
+const FILTER_START: usize = 16;
 /// Slots of the table of recently found fingerprints, a power of two.
 const RECENT_SLOTS: usize = 1 << 16;
 
@@ -39,6 +43,7 @@ pub(super) struct Seen {
     runs: Vec<Run>,
     next_run: u64,
     filter: Filter,
+    max_filter_bytes: usize,
     recent: Vec<(u64, u32)>,
     merging: Option<Merging>,
     /// Fingerprints that came since the last checkpoint.
@@ -86,7 +91,7 @@ impl Seen {
         }
         let filter = match saved_filter(folder, filter_digest) {
             Some(filter) if !runs.is_empty() => filter,
-            _ => rebuilt_filter(&opened, filter_bytes)?,
+            _ => made_filter(&opened, filter_bytes / FILTER_START, filter_bytes)?,
         };
         remove_strangers(folder, runs)?;
         let next_run = runs.iter().max().map_or(0, |last| last + 1);
@@ -96,6 +101,7 @@ impl Seen {
             runs: opened,
             next_run,
             filter,
+            max_filter_bytes: filter_bytes,
             recent: vec![(0, 0); RECENT_SLOTS],
             merging: None,
             unsaved: 0,
@@ -187,8 +193,19 @@ impl Seen {
             }
             self.runs.push(writer.finish()?);
             self.sort_runs();
+            self.widen_filter()?;
         }
         self.start_merge();
+        Ok(())
+    }
+
+    /// Makes the filter anew when the set has outgrown it; everything is in the runs then.
+    fn widen_filter(&mut self) -> Result<(), Error> {
+        let bytes = self.filter.as_bytes().len();
+        if bytes < filter_bytes_for(&self.runs, bytes, self.max_filter_bytes) {
+            self.filter = Filter::new(0);
+            self.filter = made_filter(&self.runs, bytes, self.max_filter_bytes)?;
+        }
         Ok(())
     }
 
@@ -245,8 +262,9 @@ fn saved_filter(folder: &Path, digest: u64) -> Option<Filter> {
     (xxh3_64(&bytes) == digest).then(|| Filter::from_bytes(bytes))?
 }
 
-fn rebuilt_filter(runs: &[Run], bytes: usize) -> Result<Filter, Error> {
-    let mut filter = Filter::new(bytes);
+/// A filter of everything in some runs, of at least so many bytes and large enough for what comes next.
+fn made_filter(runs: &[Run], least_bytes: usize, max_bytes: usize) -> Result<Filter, Error> {
+    let mut filter = Filter::new(filter_bytes_for(runs, least_bytes, max_bytes));
     for run in runs {
         let mut entries = run.entries()?;
         while let Some((fingerprint, _)) = entries.next()? {
@@ -254,6 +272,12 @@ fn rebuilt_filter(runs: &[Run], bytes: usize) -> Result<Filter, Error> {
         }
     }
     Ok(filter)
+}
+
+/// How large a filter must be until more fingerprints have gathered in memory.
+fn filter_bytes_for(runs: &[Run], least_bytes: usize, max_bytes: usize) -> usize {
+    let n_entries = runs.iter().map(|run| run.entries).sum::<u64>() + MEMORY_ENTRIES as u64;
+    if least_bytes as u64 * 8 < n_entries * FILTER_BITS { max_bytes } else { least_bytes.min(max_bytes) }
 }
 
 fn remove_strangers(folder: &Path, runs: &[u64]) -> Result<(), Error> {
@@ -279,9 +303,10 @@ mod tests {
     #[test]
     fn what_was_inserted_is_known_and_nothing_else_is() {
         let folder = tempfile::tempdir().unwrap();
-        let mut seen = Seen::open(folder.path(), &[], 0, 1 << 12).unwrap();
+        let mut seen = Seen::open(folder.path(), &[], 0, 1 << 22).unwrap();
         let mut saved = (Vec::new(), 0);
-        for number in 0..40_000 {
+        assert_eq!(seen.filter.as_bytes().len(), 1 << 18, "the filter begins small");
+        for number in 0..60_000 {
             assert_eq!(seen.get(fingerprint(number)).unwrap(), None);
             seen.insert(fingerprint(number), number).unwrap();
             if number % 2_000 == 1_999 {
@@ -291,12 +316,13 @@ mod tests {
         }
         seen.take_merged(true).unwrap();
         assert!(seen.runs.len() < 20, "runs are merged");
+        assert_eq!(seen.filter.as_bytes().len(), 1 << 22, "the filter grows with the set");
         drop(seen);
-        let mut seen = Seen::open(folder.path(), &saved.0, saved.1, 1 << 12).unwrap();
-        for number in 0..40_000 {
+        let mut seen = Seen::open(folder.path(), &saved.0, saved.1, 1 << 22).unwrap();
+        for number in 0..60_000 {
             assert_eq!(seen.get(fingerprint(number)).unwrap(), Some(number));
         }
-        for number in 40_000..80_000 {
+        for number in 60_000..120_000 {
             assert_eq!(seen.get(fingerprint(number)).unwrap(), None);
         }
     }

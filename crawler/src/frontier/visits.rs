@@ -1,17 +1,11 @@
-//! When each page was last asked for and how often it had changed: 32 bytes per URL, in a file.
+//! When each page was last asked for and how often it had changed: 32 bytes per URL.
 
-use std::fs::{File, OpenOptions};
-use std::os::unix::fs::FileExt;
-use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use super::files::at;
-use crate::error::Error;
+use super::records::{Record, Records};
 use crate::recrawl::ChangeHistory;
 
 const RECORD_BYTES: usize = 32;
-/// Records read at once when all are looked at.
-const CHUNK_RECORDS: usize = 4096;
 
 /// What is known of the visits to a page.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -31,8 +25,10 @@ impl Visited {
     pub(super) fn age(&self, now: u64) -> Duration {
         Duration::from_millis(now.saturating_sub(self.at))
     }
+}
 
-    pub(super) fn to_bytes(self) -> [u8; RECORD_BYTES] {
+impl Record<RECORD_BYTES> for Visited {
+    fn to_bytes(self) -> [u8; RECORD_BYTES] {
         let mut bytes = [0; RECORD_BYTES];
         bytes[..8].copy_from_slice(&self.offset.to_le_bytes());
         bytes[8..16].copy_from_slice(&self.at.to_le_bytes());
@@ -44,8 +40,7 @@ impl Visited {
         bytes
     }
 
-    /// The record, or nothing where none was written.
-    pub(super) fn from_bytes(bytes: &[u8; RECORD_BYTES]) -> Option<Visited> {
+    fn from_bytes(bytes: &[u8; RECORD_BYTES]) -> Option<Visited> {
         let long = |start: usize| u64::from_le_bytes(bytes[start..start + 8].try_into().expect("eight bytes"));
         let short = |start: usize| u32::from(u16::from_le_bytes([bytes[start], bytes[start + 1]]));
         let history =
@@ -56,56 +51,8 @@ impl Visited {
     }
 }
 
-/// The visits to all pages. It is made again from the journal, so it is never synced.
-pub(super) struct Visits {
-    path: PathBuf,
-    file: File,
-    n_records: u64,
-}
-
-impl Visits {
-    pub(super) fn open(path: &Path) -> Result<Visits, Error> {
-        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
-        let file = file.map_err(at(path, "open"))?;
-        let n_records = file.metadata().map_err(at(path, "read"))?.len() / RECORD_BYTES as u64;
-        Ok(Visits { path: path.to_owned(), file, n_records })
-    }
-
-    pub(super) fn get(&self, url: u32) -> Result<Option<Visited>, Error> {
-        if u64::from(url) >= self.n_records {
-            return Ok(None);
-        }
-        let mut bytes = [0; RECORD_BYTES];
-        let place = u64::from(url) * RECORD_BYTES as u64;
-        self.file.read_exact_at(&mut bytes, place).map_err(at(&self.path, "read"))?;
-        Ok(Visited::from_bytes(&bytes))
-    }
-
-    pub(super) fn set(&mut self, url: u32, visited: Visited) -> Result<(), Error> {
-        let place = u64::from(url) * RECORD_BYTES as u64;
-        self.file.write_all_at(&visited.to_bytes(), place).map_err(at(&self.path, "write"))?;
-        self.n_records = self.n_records.max(u64::from(url) + 1);
-        Ok(())
-    }
-
-    /// Shows every page that was visited, by its number.
-    pub(super) fn for_each(&self, mut take: impl FnMut(u32, Visited)) -> Result<(), Error> {
-        let mut bytes = vec![0; CHUNK_RECORDS * RECORD_BYTES];
-        let mut first = 0;
-        while first < self.n_records {
-            let n = (self.n_records - first).min(CHUNK_RECORDS as u64) as usize;
-            let chunk = &mut bytes[..n * RECORD_BYTES];
-            self.file.read_exact_at(chunk, first * RECORD_BYTES as u64).map_err(at(&self.path, "read"))?;
-            for (place, record) in chunk.as_chunks().0.iter().enumerate() {
-                if let Some(visited) = Visited::from_bytes(record) {
-                    take((first + place as u64) as u32, visited);
-                }
-            }
-            first += n as u64;
-        }
-        Ok(())
-    }
-}
+/// The visits to all pages.
+pub(super) type Visits = Records<Visited, RECORD_BYTES>;
 
 /// The time in milliseconds since 1970.
 pub(super) fn now() -> u64 {

@@ -5,9 +5,14 @@
 
 use std::time::{Duration, Instant};
 
+use super::super::hosts::State;
+use super::super::journal::Event;
 use super::super::visits::{self, Visited};
-use super::{Event, Held, Inner, Lease, Outcome, Receipt, State, Ticket};
+use super::super::{Lease, Receipt, Ticket};
+use super::{Held, Inner};
 use crate::error::Error;
+use crate::order::Class;
+use crate::outcome::Outcome;
 use crate::recrawl::{ChangeHistory, PRIOR_RATE, Refresh};
 
 /// Pages of a batch.
@@ -87,7 +92,7 @@ impl Inner {
         let may_be_asked = |due: &Due| {
             self.hosts.contains(due.host)
                 && matches!(self.hosts.get(due.host).state, State::Idle | State::Ready(_))
-                && !self.leased_urls.contains_key(&due.url)
+                && !self.leased_urls.contains(&due.url)
         };
         let Some(place) = refresh.due.iter().rev().take(MAX_LOOKS).position(may_be_asked) else { return Ok(None) };
         let Due { host: number, offset, .. } = refresh.due.remove(refresh.due.len() - 1 - place);
@@ -99,7 +104,11 @@ impl Inner {
         // Handing out takes a page from those that wait, and this one did not.
         self.hosts.get_mut(number).pending += 1;
         self.pending += 1;
-        let lease = self.hand_out(number, crate::order::Class::LAST, offset)?;
+        let mut lease = self.hand_out(number, Class::LAST, offset)?;
+        let url = lease.ticket.url;
+        if let Some(place) = self.validators.get(url)? {
+            lease.validators = self.journal.validators_at(place.get(), url)?.map(Box::new);
+        }
         self.n_handed_out -= 1;
         if let Some(held) = self.leased.get_mut(&lease.ticket) {
             held.is_refresh = true;

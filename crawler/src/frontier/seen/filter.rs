@@ -12,7 +12,7 @@ const BITS: u32 = 6;
 /// Spreads a fingerprint over the places in its line, which its high bits have chosen.
 const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// The filter. Its size never changes.
+/// The filter, of a size that never changes.
 pub(super) struct Filter {
     bytes: Vec<u8>,
 }

@@ -1,11 +1,11 @@
 //! Sorted files of fingerprints.
 
-use std::fs::File;
-use std::io::{BufReader, BufWriter, Read, Write};
+use std::fs::{File, OpenOptions};
+use std::io::{BufWriter, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use super::super::files::{at, sync_folder};
+use super::super::files::{at, open_quietly, sync_folder};
 use crate::error::Error;
 
 /// Entries between two fences.
@@ -14,6 +14,9 @@ const ENTRY_BYTES: usize = 12;
 /// Entries read around the place where a fingerprint should stand. Fingerprints are spread evenly: within a block it
 /// stands nine entries off at the standard deviation, so that a second read is needed once in a hundred times.
 const WINDOW_ENTRIES: usize = 48;
+
+/// Entries read at once when all are wanted.
+const CHUNK_ENTRIES: u64 = 5000;
 
 /// A sorted file of entries, then the first fingerprint of every block, then how many entries there are.
 pub(super) struct Run {
@@ -34,7 +37,7 @@ pub(super) fn run_path(folder: &Path, number: u64) -> PathBuf {
 impl Run {
     pub(super) fn open(folder: &Path, number: u64) -> Result<Run, Error> {
         let path = run_path(folder, number);
-        let file = File::open(&path).map_err(at(&path, "open"))?;
+        let file = open_quietly(OpenOptions::new().read(true), &path).map_err(at(&path, "open"))?;
         let damaged = |offset, what| Error::Damaged { path: path.clone(), offset, what };
         let length = file.metadata().map_err(at(&path, "read"))?.len();
         let mut tail = [0; 8];
@@ -62,7 +65,7 @@ impl Run {
         let share = (fingerprint - from) as f64 / (to - from).max(1) as f64;
         let start = ((share * n_entries as f64) as usize).saturating_sub(WINDOW_ENTRIES / 2);
         let start = start.min(n_entries.saturating_sub(WINDOW_ENTRIES));
-        let mut bytes = [0; BLOCK_ENTRIES * ENTRY_BYTES];
+        let mut bytes = [0; WINDOW_ENTRIES * ENTRY_BYTES];
         let window = &mut bytes[..WINDOW_ENTRIES.min(n_entries) * ENTRY_BYTES];
         self.read(first + start as u64, window)?;
         let last = &window[window.len() - ENTRY_BYTES..];
@@ -71,6 +74,7 @@ impl Run {
         if reaches_down && reaches_up {
             return Ok(find(window, fingerprint));
         }
+        let mut bytes = [0; BLOCK_ENTRIES * ENTRY_BYTES];
         let whole = &mut bytes[..n_entries * ENTRY_BYTES];
         self.read(first, whole)?;
         Ok(find(whole, fingerprint))
@@ -113,8 +117,8 @@ impl Run {
 
     /// All entries in their order.
     pub(super) fn entries(&self) -> Result<Entries, Error> {
-        let file = File::open(&self.path).map_err(at(&self.path, "open"))?;
-        Ok(Entries { reader: BufReader::with_capacity(1 << 16, file), left: self.entries, path: self.path.clone() })
+        let file = open_quietly(OpenOptions::new().read(true), &self.path).map_err(at(&self.path, "open"))?;
+        Ok(Entries { file, path: self.path.clone(), n_read: 0, n_entries: self.entries, bytes: Vec::new(), at: 0 })
     }
 }
 
@@ -142,20 +146,32 @@ fn number_of(entry: &[u8]) -> u32 {
 
 /// The entries of a run, one after the other.
 pub(super) struct Entries {
-    reader: BufReader<File>,
-    left: u64,
+    file: File,
     path: PathBuf,
+    n_read: u64,
+    n_entries: u64,
+    /// Entries that were read together, and how many bytes of them were given out.
+    bytes: Vec<u8>,
+    at: usize,
 }
 
 impl Entries {
     pub(super) fn next(&mut self) -> Result<Option<(u64, u32)>, Error> {
-        if self.left == 0 {
+        if self.at == self.bytes.len() && !self.refill()? {
             return Ok(None);
         }
-        self.left -= 1;
-        let mut entry = [0; ENTRY_BYTES];
-        self.reader.read_exact(&mut entry).map_err(at(&self.path, "read"))?;
-        Ok(Some((fingerprint_of(&entry), number_of(&entry))))
+        let entry = &self.bytes[self.at..self.at + ENTRY_BYTES];
+        self.at += ENTRY_BYTES;
+        Ok(Some((fingerprint_of(entry), number_of(entry))))
+    }
+
+    fn refill(&mut self) -> Result<bool, Error> {
+        let n = (self.n_entries - self.n_read).min(CHUNK_ENTRIES);
+        self.bytes.resize(n as usize * ENTRY_BYTES, 0);
+        self.at = 0;
+        self.file.read_exact_at(&mut self.bytes, self.n_read * ENTRY_BYTES as u64).map_err(at(&self.path, "read"))?;
+        self.n_read += n;
+        Ok(n > 0)
     }
 }
 
@@ -211,9 +227,18 @@ pub(super) fn merge(folder: &Path, inputs: &[u64], number: u64) -> Result<Run, E
     }
     let mut writer = RunWriter::create(folder, number)?;
     while let Some(least) = (0..sources.len()).min_by_key(|&index| sources[index].0.0) {
-        let (fingerprint, number) = sources[least].0;
-        writer.push(fingerprint, number)?;
-        match sources[least].1.next()? {
+        // The largest run has nine entries in ten: several are taken before another run has its turn.
+        let others = (0..sources.len()).filter(|&index| index != least);
+        let until = others.map(|index| sources[index].0.0).min().unwrap_or(u64::MAX);
+        let ((mut fingerprint, mut number), entries) = (sources[least].0, &mut sources[least].1);
+        let next = loop {
+            writer.push(fingerprint, number)?;
+            match entries.next()? {
+                Some(next) if next.0 < until => (fingerprint, number) = next,
+                next => break next,
+            }
+        };
+        match next {
             Some(next) => sources[least].0 = next,
             None => drop(sources.swap_remove(least)),
         }

@@ -1,0 +1,217 @@
+//! The words of `pith crawl`, and how each becomes a value.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use pith_crawler::{DEFAULT_EXPLORE, Delay, ORDER_NAMES, Override, Reach, Refresh};
+
+const EXAMPLES: &str = "Examples:
+  pith crawl https://example.org/ --out crawl
+  pith crawl --seeds seeds.txt --out crawl --scope domain --pages 100000 --contact me@example.org";
+
+/// The words of `pith crawl`.
+#[derive(clap::Args, Debug)]
+#[command(before_help = EXAMPLES)]
+pub struct Args {
+    /// Where to begin; more seeds can stand in a file
+    #[arg(value_name = "URL", required_unless_present = "seeds")]
+    pub(super) urls: Vec<String>,
+    /// A file with one seed per line; empty lines and lines that begin with # are passed over
+    #[arg(long, value_name = "FILE")]
+    pub(super) seeds: Option<PathBuf>,
+    /// The folder of the crawl; run again with the same folder to go on
+    #[arg(long, value_name = "CRAWL")]
+    pub(super) out: PathBuf,
+    /// Forget what the folder holds and begin anew
+    #[arg(long)]
+    pub(super) fresh: bool,
+
+    /// Which links belong to the crawl: host, domain, tld:NAME or any
+    #[arg(long, default_value = "host", value_name = "SCOPE")]
+    pub(super) scope: Reach,
+    /// Only URLs that fit: * stands for anything, and without one the text is looked for anywhere
+    #[arg(long, value_name = "PATTERN")]
+    pub(super) include: Vec<String>,
+    /// No URLs that fit
+    #[arg(long, value_name = "PATTERN")]
+    pub(super) exclude: Vec<String>,
+    /// Which URL comes first [default: opic, or topic when one is given]
+    #[arg(long, value_parser = clap::builder::PossibleValuesParser::new(ORDER_NAMES.iter().chain(&["topic"])))]
+    pub(super) order: Option<String>,
+    /// Crawl for a topic: words that its pages have, as a list or as a file. Without words, the topic of the seeds
+    #[arg(long, value_name = "WORDS|FILE")]
+    pub(super) topic_words: Option<String>,
+    /// How links to the topic are told from others [default: naive-bayes]
+    #[arg(long, value_name = "MODEL", value_parser = ["naive-bayes", "frequent-terms"])]
+    pub(super) topic_model: Option<String>,
+    /// The share of pages, from 0 to 1, that is chosen by lot from all that wait
+    #[arg(long, value_name = "SHARE", default_value_t = DEFAULT_EXPLORE, value_parser = share)]
+    pub(super) explore: f64,
+    /// Another number, another lot
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(super) explore_seed: u64,
+
+    /// Ask again for pages of earlier runs that are likely to have changed
+    #[arg(long)]
+    pub(super) recrawl: bool,
+    /// With --recrawl: the share of requests for pages at hand while new ones wait
+    #[arg(long, value_name = "SHARE", default_value_t = Refresh::default().share, value_parser = share)]
+    pub(super) refresh_share: f64,
+    /// With --recrawl: leave a page alone this long
+    #[arg(long, value_name = "TIME", default_value = "1d", value_parser = duration)]
+    pub(super) refresh_after: Duration,
+    /// With --recrawl: ask again for this many pages at most
+    #[arg(long, value_name = "N")]
+    pub(super) refreshes: Option<u64>,
+    /// With --recrawl: which page is asked for again first
+    #[arg(long, value_name = "POLICY", default_value = "rate-optimal", value_parser = ["rate-optimal", "profit", "uniform"])]
+    pub(super) refresh_policy: String,
+
+    /// End with this many pages
+    #[arg(long, value_name = "N")]
+    pub(super) pages: Option<u64>,
+    /// Follow links at most this many clicks from a seed
+    #[arg(long, value_name = "N")]
+    pub(super) depth: Option<u32>,
+    /// End after this long: 90s, 20m, 12h
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub(super) time: Option<Duration>,
+    /// End with this many bytes of pages: 500M, 2G
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub(super) bytes: Option<u64>,
+    /// Ask one host for at most this many URLs
+    #[arg(long, value_name = "N")]
+    pub(super) per_host: Option<u64>,
+
+    /// Rest between a host's answer and the next request: a time, or `auto` for ten times the last answer's time,
+    /// from 1 to 30 seconds; 0s switches it off
+    #[arg(long, default_value = "auto", value_name = "TIME", value_parser = delay)]
+    pub(super) delay: Delay,
+    /// Requests on their way to one address at once
+    #[arg(long, default_value_t = 4, value_name = "N")]
+    pub(super) per_ip: usize,
+    /// Requests on their way at once
+    #[arg(long, default_value_t = 128, value_name = "N")]
+    pub(super) slots: usize,
+    /// How often a URL is tried
+    #[arg(long, default_value_t = 3, value_name = "N")]
+    pub(super) attempts: u8,
+    /// Fetch what robots.txt forbids; only for your own hosts
+    #[arg(long)]
+    pub(super) ignore_robots: bool,
+    /// Obey rel=nofollow and robots meta tags with nofollow
+    #[arg(long)]
+    pub(super) nofollow: bool,
+    /// Do not store pages that say noindex
+    #[arg(long)]
+    pub(super) noindex: bool,
+    /// Do not read the sitemaps that robots.txt names
+    #[arg(long)]
+    pub(super) no_sitemaps: bool,
+
+    /// The name that the crawler goes by
+    #[arg(long, value_name = "NAME", default_value = concat!("pith/", env!("CARGO_PKG_VERSION")))]
+    pub(super) user_agent: String,
+    /// How to reach you, for the User-Agent header: a URL or a mail address
+    #[arg(long, value_name = "URL")]
+    pub(super) contact: Option<String>,
+    /// Cut bodies behind this many bytes
+    #[arg(long, value_name = "SIZE", default_value = "10M", value_parser = size)]
+    pub(super) max_body: u64,
+    /// Give an answer up after this long
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = duration)]
+    pub(super) timeout: Duration,
+    /// Keep everything that is served, and not only text
+    #[arg(long)]
+    pub(super) any_type: bool,
+
+    /// Connect to an address for a host, or for every host with *: HOST=ADDRESS:PORT
+    #[arg(long, value_name = "HOST=ADDRESS:PORT")]
+    pub(super) resolve: Vec<Override>,
+    /// Connect to addresses that are not public
+    #[arg(long)]
+    pub(super) allow_private: bool,
+    /// Send everything through a proxy: http://, https:// or socks5://
+    #[arg(long, value_name = "URL")]
+    pub(super) proxy: Option<String>,
+    /// HTTP basic authentication for a host: HOST=USER:PASSWORD
+    #[arg(long, value_name = "HOST=USER:PASSWORD", value_parser = credential)]
+    pub(super) auth: Vec<(String, (String, String))>,
+
+    /// How shards are packed
+    #[arg(long, default_value = "warc.zst", value_parser = ["warc.zst", "warc.gz"])]
+    pub(super) shard_format: String,
+    /// A shard is closed at this size
+    #[arg(long, value_name = "SIZE", default_value = "256M", value_parser = size)]
+    pub(super) shard_size: u64,
+    /// Compression level: 1 to 19 for zstd (3 unless said; 1 takes less time and 8 % more room), 1 to 9 for gzip (6)
+    #[arg(long, value_name = "N")]
+    pub(super) level: Option<i32>,
+    /// Print the report as JSON on stdout
+    #[arg(long)]
+    pub(super) json: bool,
+    /// Print nothing but errors
+    #[arg(long)]
+    pub(super) quiet: bool,
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let value: f64 = digits.parse().map_err(|_| "expected a time such as 500ms, 30s, 5m or 2h".to_owned())?;
+    let factor = match &text[digits.len()..] {
+        "ms" => 0.001,
+        "" | "s" => 1.0,
+        "m" | "min" => 60.0,
+        "h" => 3600.0,
+        "d" => 86_400.0,
+        unit => return Err(format!("{unit:?} is no unit of time: use ms, s, m, h or d")),
+    };
+    Duration::try_from_secs_f64(value * factor).map_err(|error| error.to_string())
+}
+
+fn delay(text: &str) -> Result<Delay, String> {
+    if text == "auto" { Ok(Delay::default()) } else { duration(text).map(Delay::Fixed) }
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    let share = text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
+    share.ok_or_else(|| "expected a share from 0 to 1, such as 0.02".to_owned())
+}
+
+fn size(text: &str) -> Result<u64, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let value: f64 = digits.parse().map_err(|_| "expected a size such as 500k, 20M or 2G".to_owned())?;
+    let factor = match text[digits.len()..].to_ascii_lowercase().as_str() {
+        "" | "b" => 1.0,
+        "k" | "kb" => 1e3,
+        "m" | "mb" => 1e6,
+        "g" | "gb" => 1e9,
+        "t" | "tb" => 1e12,
+        unit => return Err(format!("{unit:?} is no unit of size: use k, M, G or T")),
+    };
+    if value < 0.0 { Err("a size is not negative".to_owned()) } else { Ok((value * factor) as u64) }
+}
+
+fn credential(text: &str) -> Result<(String, (String, String)), String> {
+    let (host, both) = text.split_once('=').ok_or("expected HOST=USER:PASSWORD")?;
+    let (user, password) = both.split_once(':').ok_or("expected HOST=USER:PASSWORD")?;
+    Ok((host.to_ascii_lowercase(), (user.to_owned(), password.to_owned())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_and_sizes_have_units() {
+        assert_eq!(duration("30s"), Ok(Duration::from_secs(30)));
+        assert_eq!(duration("1.5h"), Ok(Duration::from_secs(5400)));
+        assert_eq!(duration("250ms"), Ok(Duration::from_millis(250)));
+        assert!(duration("soon").is_err() && duration("3 weeks").is_err() && duration("-1s").is_err());
+        assert_eq!(size("10M"), Ok(10_000_000));
+        assert_eq!(size("77"), Ok(77));
+        assert!(size("-5").is_err() && size("5 apples").is_err());
+        assert_eq!(delay("0s"), Ok(Delay::Fixed(Duration::ZERO)));
+        assert_eq!(delay("auto"), Ok(Delay::default()));
+    }
+}
