@@ -127,7 +127,11 @@ fn sample(text: &str) -> &str {
 
 /// At most so many bytes of a text, cut at a character.
 fn head(text: &str, n_bytes: usize) -> &str {
-    &text[..text.floor_char_boundary(n_bytes)]
+    let mut end = text.len().min(n_bytes);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
 }
 
 #[derive(Default)]
