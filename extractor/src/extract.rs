@@ -102,7 +102,12 @@ pub fn extract(html: &[u8], url: Option<&Url>, options: &Options) -> Document {
         counts,
         links: links(&reading.page, &kept, url, reading.head.base.as_deref()),
         truncated: reading.page.tree.truncated() || reading.page.truncated,
-        markdown: if options.markdown { markdown(&reading.page, &kept) } else { String::new() },
+        markdown: match options.markdown {
+            // Text that was held as data has no markup.
+            true if !kept.contains(&true) => text.clone(),
+            true => markdown(&reading.page, &kept),
+            false => String::new(),
+        },
         text,
         ..Document::default()
     };
@@ -128,5 +133,19 @@ fn apply_comments(page: &Page<'_>, comments: Comments, kept: &mut [bool]) {
         if inside[block.element as usize] {
             *kept = keep && (*kept || block.n_words() >= 4);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_held_as_data_is_also_the_markdown() {
+        let html = r#"<div id=app></div><script type=application/json>["It rained all day in the town, and nobody went out until it was dark."]</script>"#;
+        let options = Options { markdown: true, ..Options::default() };
+        let document = extract(html.as_bytes(), None, &options);
+        assert_eq!(document.text, "It rained all day in the town, and nobody went out until it was dark.");
+        assert_eq!(document.markdown, document.text);
     }
 }
