@@ -5,7 +5,7 @@ use url::Url;
 use crate::blocks::Page;
 use crate::blocks::lexicon::Role;
 use crate::choose::is_sure;
-use crate::features::{Evidence, Matrix};
+use crate::features::Evidence;
 use crate::links::links;
 use crate::markdown::markdown;
 use crate::meta::Head;
@@ -46,7 +46,7 @@ impl<'a> Reading<'a> {
 
     /// How likely each block is content, and each kind of page.
     fn probabilities(&self, model: &Model) -> Probabilities {
-        let mut matrix = Matrix::of(&self.page, &self.evidence, &model.names);
+        let mut matrix = model.matrix(&self.page, &self.evidence);
         let types = model.type_probabilities(&matrix);
         matrix.push_types(&types);
         let blocks = model.block_probabilities(&matrix, |blocks| is_sure(&self.page, blocks));
@@ -55,7 +55,12 @@ impl<'a> Reading<'a> {
 
     /// The blocks chosen, as plain text. Where a page shows none and holds its text as data, that.
     pub fn text(&self, kept: &[bool]) -> String {
-        if kept.contains(&true) { text::plain(&self.page, kept) } else { self.head.stated_text(&self.page.tree) }
+        if kept.contains(&true) { text::plain(&self.page, kept) } else { self.stated_text() }
+    }
+
+    /// The text that the page holds as data.
+    fn stated_text(&self) -> String {
+        self.head.stated_text(&self.page.tree)
     }
 }
 
@@ -87,9 +92,11 @@ pub fn extract(html: &[u8], url: Option<&Url>, options: &Options) -> Document {
     let found = site.map(|site| site.find(&tree)).unwrap_or_default();
     let reading = Reading::without(tree, url.map_or("", Url::as_str), &found.dropped);
     let (mut kept, page_type) = reading.judge(&MODEL);
+    // Whoever drops all that a page shows gets nothing; only what shows nothing is looked at more closely.
+    let stated = if kept.contains(&true) { String::new() } else { reading.stated_text() };
     apply_comments(&reading.page, options.comments, &mut kept);
     found.choose(&reading.page, &mut kept);
-    let text = reading.text(&kept);
+    let text = if kept.contains(&true) { text::plain(&reading.page, &kept) } else { stated };
     let language = Language::of(&text);
     let counts = Counts {
         characters: text.chars().count(),
@@ -147,5 +154,15 @@ mod tests {
         let document = extract(html.as_bytes(), None, &options);
         assert_eq!(document.text, "It rained all day in the town, and nobody went out until it was dark.");
         assert_eq!(document.markdown, document.text);
+    }
+
+    #[test]
+    fn text_held_as_data_does_not_come_back_for_blocks_dropped_on_purpose() {
+        let html = r#"<article class=comment><p>It rained all day in the town, and nobody went out until it was dark. \
+            The river rose to the bridge, and the market was closed for the first time in years.</article>\
+            <script type=application/json>["It snowed all day in the town, and nobody went out until it was dark."]</script>"#;
+        let text = |comments| extract(html.as_bytes(), None, &Options { comments, ..Options::default() }).text;
+        assert!(text(Comments::Keep).contains("rained"));
+        assert_eq!(text(Comments::Drop), "");
     }
 }

@@ -18,19 +18,24 @@ pub use evidence::{Evidence, words};
 /// Blocks that are looked at together: columns are filled up to a multiple of this.
 pub(crate) const LANES: usize = 32;
 
-/// One byte per block and feature; a feature's bytes stand together.
+/// One byte per block and feature, and one byte for each feature that all blocks of a page share.
 #[derive(Clone, Debug, Default)]
-pub struct Matrix {
+pub struct Matrix<'m> {
     n_blocks: usize,
+    n_columns: usize,
+    /// Column after column.
     bytes: Vec<[u8; LANES]>,
-    first_page_feature: usize,
+    /// What all blocks share. These features come after the columns.
+    shared: Vec<u8>,
+    asked: &'m [bool],
 }
 
-impl Matrix {
-    /// Everything that is known about the blocks of a page.
-    pub fn of(page: &Page<'_>, evidence: &Evidence, names: &NameTable) -> Matrix {
-        let mut matrix = Matrix { n_blocks: page.blocks.len(), ..Matrix::default() };
-        matrix.bytes.reserve(matrix.n_groups() * 400);
+impl<'m> Matrix<'m> {
+    /// Everything that is known about the blocks of a page. Columns that are not `asked` for stay zero, and take next
+    /// to no time; where `asked` ends, all are.
+    pub fn of(page: &Page<'_>, evidence: &Evidence, names: &NameTable, asked: &'m [bool]) -> Matrix<'m> {
+        let mut matrix = Matrix { n_blocks: page.blocks.len(), asked, ..Matrix::default() };
+        matrix.bytes.reserve(matrix.n_groups() * 300);
         if page.blocks.is_empty() {
             return matrix;
         }
@@ -40,19 +45,19 @@ impl Matrix {
         elements::columns(page, &sums, names, &mut matrix);
         repetition::columns(page, &sums, &mut matrix);
         context::columns(page, &sums, evidence, &mut matrix);
-        page::columns(page, &sums, evidence, &mut matrix);
+        page::values(page, &sums, evidence, &mut matrix);
         matrix
     }
 
     /// A matrix of so many rows that says nothing yet.
-    pub(crate) fn of_rows(n_rows: usize) -> Matrix {
-        Matrix { n_blocks: n_rows, first_page_feature: usize::MAX, ..Matrix::default() }
+    pub(crate) fn of_rows(n_rows: usize) -> Matrix<'m> {
+        Matrix { n_blocks: n_rows, ..Matrix::default() }
     }
 
     /// Adds how likely each page type is, as features that all blocks share.
     pub fn push_types(&mut self, probabilities: &[f32]) {
         for probability in probabilities {
-            self.push_same(odds(*probability));
+            self.push_shared(odds(*probability));
         }
     }
 
@@ -61,9 +66,14 @@ impl Matrix {
         self.n_blocks
     }
 
-    /// The number of features; 0 on a page without blocks.
+    /// The number of features that differ from block to block. Those after them describe the page.
+    pub fn n_columns(&self) -> usize {
+        self.n_columns
+    }
+
+    /// The number of features.
     pub fn n_features(&self) -> usize {
-        self.bytes.len().checked_div(self.n_groups()).unwrap_or(0)
+        self.n_columns + self.shared.len()
     }
 
     /// How many groups of [`LANES`] blocks there are, the last one filled up.
@@ -71,14 +81,19 @@ impl Matrix {
         self.n_blocks.div_ceil(LANES)
     }
 
-    /// The first of the features that describe the page and not the block; all after it do, too.
-    pub fn first_page_feature(&self) -> usize {
-        self.first_page_feature
+    /// One feature of one block.
+    pub fn value(&self, feature: usize, block: usize) -> u8 {
+        if feature < self.n_columns { self.column(feature)[block] } else { self.shared_value(feature) }
+    }
+
+    /// One feature that all blocks share; nothing when there is none such.
+    #[inline]
+    pub(crate) fn shared_value(&self, feature: usize) -> u8 {
+        feature.checked_sub(self.n_columns).and_then(|place| self.shared.get(place)).copied().unwrap_or(0)
     }
 
     /// One feature of all blocks.
-    #[inline]
-    pub fn column(&self, feature: usize) -> &[u8] {
+    fn column(&self, feature: usize) -> &[u8] {
         &self.groups(feature).as_flattened()[..self.n_blocks]
     }
 
@@ -88,11 +103,19 @@ impl Matrix {
         &self.bytes[feature * self.n_groups()..(feature + 1) * self.n_groups()]
     }
 
-    /// Adds a feature.
+    /// Whether anybody wants the next column.
+    fn is_next_asked(&self) -> bool {
+        self.asked.get(self.n_columns).copied().unwrap_or(true)
+    }
+
+    /// Adds a column.
     pub(crate) fn push(&mut self, column: impl Iterator<Item = u8>) {
+        if !self.is_next_asked() {
+            return self.push_nothing();
+        }
         let before = self.bytes.len();
         // Room for the whole column first: asking for it byte by byte takes longer than most columns do.
-        self.bytes.resize(before + self.n_groups(), [0; LANES]);
+        self.push_nothing();
         let mut n_filled = 0;
         let cells = &mut self.bytes[before..].as_flattened_mut()[..self.n_blocks];
         for (cell, value) in cells.iter_mut().zip(column) {
@@ -102,9 +125,15 @@ impl Matrix {
         debug_assert_eq!(n_filled, self.n_blocks, "a column has a byte for every block");
     }
 
+    /// Adds a column of zeros.
+    fn push_nothing(&mut self) {
+        self.bytes.resize(self.bytes.len() + self.n_groups(), [0; LANES]);
+        self.n_columns += 1;
+    }
+
     /// Adds a feature that all blocks share.
-    pub(crate) fn push_same(&mut self, value: u8) {
-        self.bytes.resize(self.bytes.len() + self.n_groups(), [value; LANES]);
+    pub(crate) fn push_shared(&mut self, value: u8) {
+        self.shared.push(value);
     }
 }
 

@@ -4,7 +4,8 @@
 
 use std::sync::LazyLock;
 
-use crate::features::{LANES, Matrix};
+use crate::blocks::Page;
+use crate::features::{Evidence, LANES, Matrix};
 
 /// The trained tables.
 static TABLES: &[u8] = include_bytes!("model/tables.bin");
@@ -23,6 +24,8 @@ pub struct Model {
     pub thresholds: Ensemble,
     /// For each page type: is it this type?
     pub types: Vec<Ensemble>,
+    /// Which features blocks and page types are judged by.
+    asked: Vec<bool>,
 }
 
 /// A sum of oblivious trees: every level of a tree asks one question of all blocks.
@@ -73,20 +76,20 @@ impl<'m> Asking<'m> {
     }
 
     /// Turns to another tree.
-    fn turn_to(&mut self, tree: &Tree, matrix: &'m Matrix) {
+    fn turn_to(&mut self, tree: &Tree, matrix: &'m Matrix<'_>) {
         let mut shared = 0;
         self.n_questions = 0;
         for (level, (feature, threshold)) in tree.splits.iter().enumerate().take(MAX_DEPTH) {
             let bit = 1u8 << level;
-            let column = matrix.groups(usize::from(*feature));
+            let feature = usize::from(*feature);
             // What all blocks share is asked once.
-            if usize::from(*feature) < matrix.first_page_feature() {
-                self.columns[self.n_questions] = column;
+            if feature < matrix.n_columns() {
+                self.columns[self.n_questions] = matrix.groups(feature);
                 // Bytes stay below 64, and signed ones are compared in half the time.
                 self.thresholds[self.n_questions] = [*threshold as i8; LANES];
                 self.bits[self.n_questions] = [bit; LANES];
                 self.n_questions += 1;
-            } else if column.first().is_some_and(|group| group[0] > *threshold) {
+            } else if matrix.shared_value(feature) > *threshold {
                 shared |= bit;
             }
         }
@@ -128,12 +131,12 @@ impl Ensemble {
     }
 
     /// The probability for every block of a page.
-    pub fn probabilities(&self, matrix: &Matrix) -> Vec<f32> {
+    pub fn probabilities(&self, matrix: &Matrix<'_>) -> Vec<f32> {
         self.log_odds(matrix).into_iter().map(probability).collect()
     }
 
     /// The log-odds for every block of a page.
-    fn log_odds(&self, matrix: &Matrix) -> Vec<f32> {
+    fn log_odds(&self, matrix: &Matrix<'_>) -> Vec<f32> {
         /// Trees whose leaves are added in one pass: looking them up is most of the work.
         const TOGETHER: usize = 4;
         let mut sums = vec![[0i32; LANES]; matrix.n_groups()];
@@ -158,8 +161,8 @@ impl Ensemble {
     }
 
     /// The probability for the page as a whole, by the features that all blocks share.
-    pub fn page_probability(&self, matrix: &Matrix) -> f32 {
-        let value = |feature: u16| matrix.groups(usize::from(feature)).first().map_or(0, |group| group[0]);
+    pub fn page_probability(&self, matrix: &Matrix<'_>) -> f32 {
+        let value = |feature: u16| matrix.shared_value(usize::from(feature));
         let leaf = |tree: &Tree| {
             let answers = tree.splits.iter().enumerate();
             answers.fold(0, |leaf, (level, (feature, threshold))| {
@@ -230,14 +233,30 @@ impl NameTable {
 }
 
 impl Model {
+    /// Everything that was learned, together.
+    pub fn new(names: NameTable, blocks: Vec<Ensemble>, thresholds: Ensemble, types: Vec<Ensemble>) -> Model {
+        let splits = || blocks.iter().chain(&types).flat_map(|ensemble| &ensemble.trees).flat_map(|tree| &tree.splits);
+        let n_features = splits().map(|(feature, _)| usize::from(*feature) + 1).max().unwrap_or(0);
+        let mut asked = vec![false; n_features];
+        for (feature, _) in splits() {
+            asked[usize::from(*feature)] = true;
+        }
+        Model { names, blocks, thresholds, types, asked }
+    }
+
+    /// What is known about the blocks of a page, as far as it is asked for.
+    pub fn matrix(&self, page: &Page<'_>, evidence: &Evidence) -> Matrix<'_> {
+        Matrix::of(page, evidence, &self.names, &self.asked)
+    }
+
     /// How likely each page type is, by the features that all blocks share.
-    pub fn type_probabilities(&self, matrix: &Matrix) -> Vec<f32> {
+    pub fn type_probabilities(&self, matrix: &Matrix<'_>) -> Vec<f32> {
         self.types.iter().map(|ensemble| ensemble.page_probability(matrix)).collect()
     }
 
     /// The probability that each block of a page is content. The first of those who know is asked alone, and the others
     /// only where its answer is not one to be `sure` of.
-    pub fn block_probabilities(&self, matrix: &Matrix, sure: impl Fn(&[f32]) -> bool) -> Vec<f32> {
+    pub fn block_probabilities(&self, matrix: &Matrix<'_>, sure: impl Fn(&[f32]) -> bool) -> Vec<f32> {
         let Some((first, others)) = self.blocks.split_first() else { return vec![0.0; matrix.n_blocks()] };
         let mut log_odds = first.log_odds(matrix);
         let alone: Vec<f32> = log_odds.iter().copied().map(probability).collect();
@@ -297,7 +316,7 @@ impl Model {
         let blocks = (0..n_blocks).map(|_| input.ensemble()).collect::<Option<_>>()?;
         let thresholds = input.ensemble()?;
         let types = (0..n_types).map(|_| input.ensemble()).collect::<Option<_>>()?;
-        input.0.is_empty().then(|| Model { names: NameTable::new(names), blocks, thresholds, types })
+        input.0.is_empty().then(|| Model::new(NameTable::new(names), blocks, thresholds, types))
     }
 }
 

@@ -24,12 +24,14 @@ pub struct Recipe {
     pub thresholds: Settings,
     /// About how many rows to learn from; heavy rows are kept, light ones drawn.
     pub n_rows: usize,
+    /// How many of the features blocks are judged by: those that bring the most. The others need not be computed.
+    pub n_features: usize,
 }
 
 impl Default for Recipe {
     fn default() -> Self {
         let blocks =
-            Settings { n_trees: 160, depth: 6, rate: 0.12, feature_share: 0.2, row_share: 0.45, ..Settings::default() };
+            Settings { n_trees: 200, depth: 7, rate: 0.1, feature_share: 0.25, row_share: 0.7, ..Settings::default() };
         let types = Settings {
             n_trees: 30,
             depth: 4,
@@ -48,12 +50,12 @@ impl Default for Recipe {
             ridge: 3.0,
             ..Settings::default()
         };
-        Recipe { blocks, types, thresholds, n_rows: 220_000 }
+        Recipe { blocks, types, thresholds, n_rows: 220_000, n_features: 250 }
     }
 }
 
 /// The parts that training pages are cut into.
-const INNER_PARTS: u32 = 4;
+const INNER_PARTS: u32 = 5;
 
 /// Learns from the samples given; `sets` names their sets, which are balanced.
 pub fn fit(samples: &[&Sample], sets: &[String], recipe: &Recipe) -> Model {
@@ -63,17 +65,18 @@ pub fn fit(samples: &[&Sample], sets: &[String], recipe: &Recipe) -> Model {
         .collect();
     let mut matrices = on_threads(samples, |_, sample| {
         let reading = Reading::of(&sample.page.html, sample.page.url.as_deref().unwrap_or(""));
-        Matrix::of(&reading.page, &reading.evidence, &tables[inner_part(sample) as usize])
+        Matrix::of(&reading.page, &reading.evidence, &tables[inner_part(sample) as usize], &[])
     });
     let (types, type_probabilities) = fit_types(samples, &matrices, &parts, &recipe.types);
     for (matrix, probabilities) in matrices.iter_mut().zip(&type_probabilities) {
         matrix.push_types(probabilities);
     }
     let weights = page_weights(samples, sets);
+    let features = block_features(samples, &matrices, &weights, recipe);
     let mut blocks = Vec::new();
     let mut block_probabilities = vec![Vec::new(); samples.len()];
     for part in 0..INNER_PARTS {
-        let rows = block_rows(samples, &matrices, &weights, recipe.n_rows, |page| parts[page] != part);
+        let rows = block_rows(samples, &matrices, &weights, recipe.n_rows, &features, |page| parts[page] != part);
         let settings = Settings { seed: recipe.blocks.seed + u64::from(part), ..recipe.blocks };
         blocks.push(pack(&trees::train(&rows, &settings)));
         for page in (0..samples.len()).filter(|page| parts[*page] == part) {
@@ -82,18 +85,25 @@ pub fn fit(samples: &[&Sample], sets: &[String], recipe: &Recipe) -> Model {
     }
     drop(matrices);
     let rows = threshold_rows(samples, &block_probabilities, &type_probabilities, &weights);
-    Model {
-        names: name_table(samples.iter().copied()),
-        blocks,
-        thresholds: pack(&trees::train(&rows, &recipe.thresholds)),
-        types,
+    let thresholds = pack(&trees::train(&rows, &recipe.thresholds));
+    Model::new(name_table(samples.iter().copied()), blocks, thresholds, types)
+}
+
+/// What it pays to know about blocks, by trees that may ask about everything.
+fn block_features(samples: &[&Sample], matrices: &[Matrix<'_>], weights: &[f32], recipe: &Recipe) -> Vec<u16> {
+    let n_features = matrices.iter().map(Matrix::n_features).max().unwrap_or(0);
+    let all: Vec<u16> = (0..n_features as u16).collect();
+    if recipe.n_features >= n_features {
+        return all;
     }
+    let rows = block_rows(samples, matrices, weights, recipe.n_rows, &all, |_| true);
+    trees::train(&rows, &recipe.blocks).best_features(recipe.n_features)
 }
 
 /// The trees for each page type, and what those that have not seen a page's part say about it.
 fn fit_types(
     samples: &[&Sample],
-    matrices: &[Matrix],
+    matrices: &[Matrix<'_>],
     parts: &[u32],
     settings: &Settings,
 ) -> (Vec<Ensemble>, Vec<Vec<f32>>) {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use pith_extractor::blocks::Page;
+use pith_extractor::blocks::{Block, Page, place};
 use pith_extractor::features::words;
 
 use crate::gold::Truth;
@@ -28,46 +28,108 @@ pub fn labels(page: &Page<'_>, truth: &Truth) -> Vec<Label> {
 const SHINGLE: usize = 4;
 
 fn by_text(page: &Page<'_>, gold: &[u32]) -> Vec<Label> {
-    let places = Places::of(gold);
-    let on_page = page_counts(page);
-    let mut shares: Vec<f32> = Vec::with_capacity(page.blocks.len());
-    let mut anchors: Vec<(usize, usize)> = Vec::new();
-    for (index, block) in page.blocks.iter().enumerate() {
-        let block_words = page.block_words(block);
-        shares.push(places.covered(block_words));
-        if block_words.len() >= 6
-            && shares[index] > 0.8
-            && let Some(place) = places.only_place(block_words)
-        {
-            anchors.push((index, place));
-        }
+    let mut alignment = Alignment::of(page, gold);
+    alignment.place_long_blocks();
+    alignment.place_short_blocks();
+    let label = |(block, target): (&Block, &f32)| {
+        let weight = ((block.n_words() as f32 + 0.5) / gold.len().max(40) as f32).min(1.0);
+        Label { target: *target, weight }
+    };
+    page.blocks.iter().zip(&alignment.targets).map(label).collect()
+}
+
+/// Which block stands for which words of the gold.
+///
+/// What page and gold say once anchors the two to each other. A page may say more often than the gold what it says:
+/// answers quote the question, a menu repeats the title. Then as many blocks stand for it as the gold has it, those
+/// between the right anchors first. Few words count only where no longer block stands for them already.
+struct Alignment<'p, 'a> {
+    page: &'p Page<'a>,
+    places: Places<'p>,
+    /// Blocks and places in the gold that belong together; both grow.
+    anchors: Vec<(usize, usize)>,
+    /// Words of the gold that a block stands for.
+    taken: Vec<bool>,
+    targets: Vec<f32>,
+}
+
+impl<'p, 'a> Alignment<'p, 'a> {
+    fn of(page: &'p Page<'a>, gold: &'p [u32]) -> Self {
+        let places = Places::of(gold);
+        let targets = page.blocks.iter().map(|block| places.covered(page.block_words(block))).collect();
+        Alignment { page, places, anchors: Vec::new(), taken: vec![false; gold.len()], targets }
     }
-    let anchors = increasing(&anchors);
-    let mut next_anchor = 0;
-    let mut result = Vec::with_capacity(page.blocks.len());
-    for (index, block) in page.blocks.iter().enumerate() {
-        let block_words = page.block_words(block);
-        while next_anchor < anchors.len() && anchors[next_anchor].0 < index {
-            next_anchor += 1;
-        }
-        let mut target = shares[index];
-        let middle = middle(block_words);
-        let n_in_gold = places.count(middle_slice(block_words));
-        let doubtful =
-            block_words.len() < SHINGLE || (n_in_gold > 0 && on_page.get(&middle).copied().unwrap_or(0) > n_in_gold);
-        if target > 0.0 && doubtful {
-            // Few words, or words that the page says more often than the gold: they count where the gold has them
-            // between the same neighbours.
-            let from = next_anchor.checked_sub(1).map_or(0, |before| anchors[before].1);
-            let to = anchors.get(next_anchor).map_or(gold.len(), |after| after.1 + block_words.len());
-            if !places.between(middle_slice(block_words), from, to) {
-                target = 0.0;
+
+    fn words(&self, block: usize) -> &'p [u32] {
+        self.page.block_words(&self.page.blocks[block])
+    }
+
+    fn place_long_blocks(&mut self) {
+        let mut alike: HashMap<u64, Vec<usize>> = HashMap::new();
+        for block in 0..self.targets.len() {
+            if self.words(block).len() >= SHINGLE && self.targets[block] > 0.0 {
+                alike.entry(middle(self.words(block))).or_default().push(block);
             }
         }
-        let weight = ((block_words.len() as f32 + 0.5) / gold.len().max(40) as f32).min(1.0);
-        result.push(Label { target, weight });
+        let mut anchors: Vec<(usize, usize)> = Vec::new();
+        for block in 0..self.targets.len() {
+            let words = self.words(block);
+            if words.len() >= 6
+                && self.targets[block] > 0.8
+                && alike[&middle(words)].len() == 1
+                && let [place] = self.places.of_run(middle_slice(words))
+            {
+                anchors.push((block, *place as usize));
+            }
+        }
+        self.anchors = increasing(&anchors);
+        for copies in alike.values() {
+            let n_in_gold = self.places.of_run(middle_slice(self.words(copies[0]))).len();
+            if n_in_gold > 0 && copies.len() > n_in_gold {
+                let mut order = copies.clone();
+                order.sort_by_key(|copy| {
+                    let block = &self.page.blocks[*copy];
+                    let quote = block.places & place::QUOTE != 0;
+                    (self.place_between_anchors(*copy, |_| true).is_none(), quote, block.heading == 0, *copy)
+                });
+                for copy in &order[n_in_gold..] {
+                    self.targets[*copy] = 0.0;
+                }
+            }
+        }
+        for block in 0..self.targets.len() {
+            if self.words(block).len() >= SHINGLE && self.targets[block] > 0.0 {
+                for run in self.words(block).windows(SHINGLE) {
+                    for place in self.places.of_run(run) {
+                        self.taken[*place as usize..*place as usize + SHINGLE].fill(true);
+                    }
+                }
+            }
+        }
     }
-    result
+
+    fn place_short_blocks(&mut self) {
+        for block in 0..self.targets.len() {
+            let words = self.words(block);
+            if words.len() < SHINGLE && self.targets[block] > 0.0 {
+                let is_free = |place: usize| self.taken[place..place + words.len()].iter().all(|taken| !taken);
+                match self.place_between_anchors(block, is_free) {
+                    Some(place) => self.taken[place..place + words.len()].fill(true),
+                    None => self.targets[block] = 0.0,
+                }
+            }
+        }
+    }
+
+    /// Where the gold has the middle of a block, between the anchors before and after it.
+    fn place_between_anchors(&self, block: usize, passes: impl Fn(usize) -> bool) -> Option<usize> {
+        let next = self.anchors.partition_point(|(anchor, _)| *anchor < block);
+        let from = next.checked_sub(1).map_or(0, |before| self.anchors[before].1);
+        let to = self.anchors.get(next).map_or(self.taken.len(), |after| after.1 + self.words(block).len());
+        let window = from.saturating_sub(2)..=to + 2;
+        let places = self.places.of_run(middle_slice(self.words(block)));
+        places.iter().map(|place| *place as usize).find(|place| window.contains(place) && passes(*place))
+    }
 }
 
 /// Where the gold has each run of one to four words.
@@ -93,15 +155,11 @@ impl<'g> Places<'g> {
         Places { gold, runs }
     }
 
-    fn places(&self, run: &[u32]) -> &[u32] {
+    fn of_run(&self, run: &[u32]) -> &[u32] {
         if run.is_empty() || run.len() > SHINGLE || self.gold.is_empty() {
             return &[];
         }
         self.runs[run.len() - 1].get(&run_hash(run)).map_or(&[], Vec::as_slice)
-    }
-
-    fn count(&self, run: &[u32]) -> usize {
-        self.places(run).len()
     }
 
     /// The share of words that stand in a run of four which the gold has, too.
@@ -112,24 +170,12 @@ impl<'g> Places<'g> {
         }
         let (mut covered, mut until) = (0usize, 0usize);
         for (at, run) in words.windows(length).enumerate() {
-            if !self.places(run).is_empty() {
+            if !self.of_run(run).is_empty() {
                 covered += at + length - at.max(until);
                 until = at + length;
             }
         }
         covered as f32 / words.len() as f32
-    }
-
-    /// Where the gold has the middle of the block, when that is one place only.
-    fn only_place(&self, words: &[u32]) -> Option<usize> {
-        match self.places(middle_slice(words)) {
-            [place] => Some(*place as usize),
-            _ => None,
-        }
-    }
-
-    fn between(&self, run: &[u32], from: usize, to: usize) -> bool {
-        self.places(run).iter().any(|place| (from.saturating_sub(2)..=to + 2).contains(&(*place as usize)))
     }
 }
 
@@ -141,15 +187,6 @@ fn middle_slice(words: &[u32]) -> &[u32] {
 
 fn middle(words: &[u32]) -> u64 {
     run_hash(middle_slice(words))
-}
-
-/// How often the page has the middle of each block.
-fn page_counts(page: &Page<'_>) -> HashMap<u64, usize> {
-    let mut counts = HashMap::new();
-    for block in &page.blocks {
-        *counts.entry(middle(page.block_words(block))).or_default() += 1;
-    }
-    counts
 }
 
 /// The longest run of anchors whose places in the gold grow.
@@ -214,6 +251,31 @@ mod tests {
                     <p>More</p>";
         let gold = "It rained all day in the town\nHome\nNobody went out until it was dark";
         assert_eq!(targets(html, gold), [0.0, 1.0, 1.0, 1.0, 0.0]);
+    }
+
+    #[test]
+    fn what_the_gold_says_once_counts_where_it_is_said_first() {
+        let html = "<p>Which telescope would you buy for a child?<p>I would buy a pair of binoculars first.\
+                    <blockquote>Which telescope would you buy for a child?</blockquote><p>None, the moon needs no telescope at all.";
+        let gold = "Which telescope would you buy for a child?\nI would buy a pair of binoculars first.\n\
+                    None, the moon needs no telescope at all.";
+        assert_eq!(targets(html, gold), [1.0, 1.0, 0.0, 1.0]);
+        let twice = gold.replace("first.", "first. Which telescope would you buy for a child?");
+        assert_eq!(targets(html, &twice), [1.0, 1.0, 1.0, 1.0]);
+    }
+
+    #[test]
+    fn a_heading_stands_for_the_title_and_the_menu_does_not() {
+        let html =
+            "<p>How the moon was made<h1>How the moon was made</h1><p>It was made by a large collision long ago.";
+        let gold = "How the moon was made\nIt was made by a large collision long ago.";
+        assert_eq!(targets(html, gold), [0.0, 1.0, 1.0]);
+    }
+
+    #[test]
+    fn few_words_do_not_count_where_a_sentence_has_them() {
+        let html = "<p>Reply<p>Nobody sent a reply to the letter<p>Reply";
+        assert_eq!(targets(html, "Nobody sent a reply to the letter"), [0.0, 1.0, 0.0]);
     }
 
     #[test]

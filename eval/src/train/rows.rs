@@ -44,9 +44,10 @@ fn crowding(sample: &Sample) -> f32 {
 /// Blocks of the pages wanted, about `n_rows` of them.
 pub fn block_rows(
     samples: &[&Sample],
-    matrices: &[Matrix],
+    matrices: &[Matrix<'_>],
     page_weights: &[f32],
     n_rows: usize,
+    features: &[u16],
     wanted: impl Fn(usize) -> bool,
 ) -> Rows {
     let weighted = || {
@@ -69,7 +70,7 @@ pub fn block_rows(
         cut = (light / left as f64) as f32;
     }
     let n_features = matrices.iter().map(Matrix::n_features).max().unwrap_or(0);
-    let mut rows = Rows { n_features, ..Rows::default() };
+    let mut rows = Rows { n_features, features: features.to_vec(), ..Rows::default() };
     for (row, (page, block, weight)) in weighted().enumerate() {
         let chance =
             (row as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(31).wrapping_mul(0xD6E8_FEB8_6659_FD93);
@@ -79,7 +80,7 @@ pub fn block_rows(
         }
         rows.targets.push(samples[page].labels[block].target);
         rows.weights.push(weight.max(cut));
-        rows.bytes.extend((0..n_features).map(|feature| matrices[page].column(feature)[block]));
+        rows.bytes.extend((0..n_features).map(|feature| matrices[page].value(feature, block)));
     }
     rows
 }
@@ -87,7 +88,7 @@ pub fn block_rows(
 /// The pages wanted, as rows of what describes the page.
 pub fn page_rows(
     samples: &[&Sample],
-    matrices: &[Matrix],
+    matrices: &[Matrix<'_>],
     wanted_kind: PageType,
     wanted: impl Fn(usize) -> bool,
 ) -> Rows {
@@ -101,9 +102,8 @@ pub fn page_rows(
         let Some(kind) = kind(sample).filter(|_| wanted(page) && matrix.n_blocks() > 0) else { continue };
         rows.targets.push(f32::from(kind == wanted_kind.name()));
         rows.weights.push(30.0 / n_pages[kind].sqrt());
-        // Only what describes the page: the rest reads as nothing, so that no tree asks about it.
-        let from = matrix.first_page_feature();
-        rows.bytes.extend((0..n_features).map(|feature| if feature < from { 0 } else { matrix.column(feature)[0] }));
+        rows.features = (matrix.n_columns() as u16..n_features as u16).collect();
+        rows.bytes.extend((0..n_features).map(|feature| matrix.value(feature, 0)));
     }
     rows
 }

@@ -32,10 +32,11 @@ pub fn threshold_rows(
     let mut rows = Rows::default();
     for (page, matrix, scores, best) in pages.into_iter().flatten() {
         rows.n_features = matrix.n_features();
+        rows.features = (0..matrix.n_features() as u16).collect();
         for (candidate, score) in scores.iter().enumerate() {
             rows.targets.push(score / best);
             rows.weights.push(weights[page] * best);
-            rows.bytes.extend((0..matrix.n_features()).map(|feature| matrix.column(feature)[candidate]));
+            rows.bytes.extend((0..matrix.n_features()).map(|feature| matrix.value(feature, candidate)));
         }
     }
     rows

@@ -14,6 +14,8 @@ pub const N_BINS: usize = 64;
 pub struct Rows {
     /// How many bytes a row has.
     pub n_features: usize,
+    /// The features that trees may ask about.
+    pub features: Vec<u16>,
     /// Row after row.
     pub bytes: Vec<u8>,
     /// What each row should get.
@@ -100,9 +102,20 @@ pub struct Ensemble {
     pub base: f32,
     /// The trees.
     pub trees: Vec<Tree>,
+    /// For each feature, what the questions about it have brought.
+    pub gains: Vec<f64>,
 }
 
 impl Ensemble {
+    /// The features that have brought the most, at most so many, in their own order.
+    pub fn best_features(&self, most: usize) -> Vec<u16> {
+        let mut features: Vec<u16> = (0..self.gains.len() as u16).collect();
+        features.sort_by(|a, b| self.gains[usize::from(*b)].total_cmp(&self.gains[usize::from(*a)]));
+        features.truncate(most);
+        features.sort_unstable();
+        features
+    }
+
     /// The probability for one row.
     pub fn probability(&self, row: &[u8]) -> f32 {
         let sum: f32 = self.trees.iter().map(|tree| tree.leaves[leaf(&tree.splits, row)]).sum();
@@ -127,11 +140,12 @@ pub fn train(rows: &Rows, settings: &Settings) -> Ensemble {
         rows.weights.iter().zip(&rows.targets).map(|(weight, target)| f64::from(*weight) * f64::from(*target)).sum();
     let share = (positive / total.max(1e-9)).clamp(1e-4, 1.0 - 1e-4);
     let base = (share / (1.0 - share)).ln() as f32;
-    let mut ensemble = Ensemble { base, trees: Vec::with_capacity(settings.n_trees) };
+    let mut ensemble =
+        Ensemble { base, trees: Vec::with_capacity(settings.n_trees), gains: vec![0.0; rows.n_features] };
     let mut sums = vec![base; rows.len()];
     let mut chance = Chance(settings.seed);
     for _ in 0..settings.n_trees {
-        let features = sample_features(rows.n_features, settings.feature_share, &mut chance);
+        let features = sample_features(&rows.features, settings.feature_share, &mut chance);
         let drawn: Vec<u32> =
             (0..rows.len() as u32).filter(|_| chance.share() < f64::from(settings.row_share)).collect();
         let mut slopes: Vec<[f32; 2]> = drawn
@@ -147,9 +161,10 @@ pub fn train(rows: &Rows, settings: &Settings) -> Ensemble {
         let seen = rows.part(&drawn, &features);
         let places: Vec<u16> = (0..features.len() as u16).collect();
         let mut order: Vec<u32> = (0..drawn.len() as u32).collect();
-        let Some(mut tree) = grow(&seen, &places, &mut order, &mut slopes, settings) else { continue };
-        for (feature, _) in &mut tree.splits {
+        let Some((mut tree, gains)) = grow(&seen, &places, &mut order, &mut slopes, settings) else { continue };
+        for ((feature, _), gain) in tree.splits.iter_mut().zip(gains) {
             *feature = features[usize::from(*feature)];
+            ensemble.gains[usize::from(*feature)] += gain;
         }
         for (index, sum) in sums.iter_mut().enumerate() {
             *sum += tree.leaves[leaf(&tree.splits, rows.row(index))];
@@ -159,9 +174,10 @@ pub fn train(rows: &Rows, settings: &Settings) -> Ensemble {
     ensemble
 }
 
-fn sample_features(n_features: usize, share: f32, chance: &mut Chance) -> Vec<u16> {
-    let wanted = ((n_features as f32 * share).ceil() as usize).clamp(1, n_features);
-    let mut features: Vec<u16> = (0..n_features as u16).collect();
+fn sample_features(all: &[u16], share: f32, chance: &mut Chance) -> Vec<u16> {
+    let n_features = all.len();
+    let wanted = ((n_features as f32 * share).ceil() as usize).min(n_features);
+    let mut features = all.to_vec();
     for place in 0..wanted {
         let other = place + (chance.share() * (n_features - place) as f64) as usize;
         features.swap(place, other.min(n_features - 1));
@@ -190,15 +206,17 @@ fn grow(
     order: &mut [u32],
     slopes: &mut [[f32; 2]],
     settings: &Settings,
-) -> Option<Tree> {
+) -> Option<(Tree, Vec<f64>)> {
     let mut splits = Vec::with_capacity(settings.depth);
+    let mut gains = Vec::with_capacity(settings.depth);
     // Leaves by their index; the bits of the index are the answers so far.
     let mut spans = vec![Span { start: 0, end: order.len() }];
     let mut histograms = fill(rows, features, order, slopes, &spans, settings.n_threads);
     for level in 0..settings.depth {
-        let Some(split) = best_split(features, &histograms, settings.ridge, &splits) else { break };
+        let Some((split, gain)) = best_split(features, &histograms, settings.ridge, &splits) else { break };
         let (parts, lower) = partition(rows, split, &spans, order, slopes);
         splits.push(split);
+        gains.push(gain);
         if level + 1 < settings.depth {
             histograms = halve(rows, features, order, slopes, &parts, lower, histograms, settings.n_threads);
         }
@@ -218,11 +236,11 @@ fn grow(
             (-sums[0] / (sums[1] + f64::from(settings.ridge))) as f32 * settings.rate
         })
         .collect();
-    Some(Tree { splits, leaves })
+    Some((Tree { splits, leaves }, gains))
 }
 
-/// The question that brings the most over all leaves together.
-fn best_split(features: &[u16], histograms: &[Histogram], ridge: f32, asked: &[(u16, u8)]) -> Option<(u16, u8)> {
+/// The question that brings the most over all leaves together, and what it brings.
+fn best_split(features: &[u16], histograms: &[Histogram], ridge: f32, asked: &[(u16, u8)]) -> Option<((u16, u8), f64)> {
     let mut best = (1e-9f64, None);
     for (place, feature) in features.iter().enumerate() {
         let mut gains = [0.0f64; N_BINS];
@@ -252,7 +270,7 @@ fn best_split(features: &[u16], histograms: &[Histogram], ridge: f32, asked: &[(
             }
         }
     }
-    best.1
+    best.1.map(|split| (split, best.0))
 }
 
 /// Splits every leaf in two, keeping the order of rows within each; says per leaf whether the lower part is smaller.
@@ -394,7 +412,7 @@ mod tests {
     /// Rows whose target is the exclusive or of two features, among features that say nothing.
     fn puzzle(n_rows: usize) -> Rows {
         let mut chance = Chance(1);
-        let mut rows = Rows { n_features: 8, ..Rows::default() };
+        let mut rows = Rows { n_features: 8, features: (0..8).collect(), ..Rows::default() };
         for _ in 0..n_rows {
             let row: Vec<u8> = (0..8).map(|_| (chance.next() % 64) as u8).collect();
             rows.targets.push(f32::from((row[2] > 20) != (row[5] > 40)));
@@ -413,6 +431,15 @@ mod tests {
             .filter(|index| (ensemble.probability(rows.row(*index)) > 0.5) == (rows.targets[*index] > 0.5))
             .count();
         assert!(right > 3900, "{right} of 4000");
+        assert_eq!(ensemble.best_features(2), [2, 5]);
+    }
+
+    #[test]
+    fn trees_ask_about_the_features_given_alone() {
+        let rows = Rows { features: vec![1, 5], ..puzzle(500) };
+        let ensemble = train(&rows, &Settings { n_trees: 5, ..Settings::default() });
+        let asked = ensemble.trees.iter().flat_map(|tree| &tree.splits).map(|(feature, _)| *feature);
+        assert!(asked.clone().count() > 0 && asked.clone().all(|feature| rows.features.contains(&feature)));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::blocks::lexicon::Theme;
 use crate::blocks::{Block, Page, RawLink};
 
 /// Adds the columns about what surrounds each block in reading order.
-pub(super) fn columns(page: &Page<'_>, sums: &Sums, evidence: &Evidence, matrix: &mut Matrix) {
+pub(super) fn columns(page: &Page<'_>, sums: &Sums, evidence: &Evidence, matrix: &mut Matrix<'_>) {
     position(page, sums, matrix);
     neighbours(page, matrix);
     windows(page, sums, matrix);
@@ -15,7 +15,7 @@ pub(super) fn columns(page: &Page<'_>, sums: &Sums, evidence: &Evidence, matrix:
     links(page, evidence, matrix);
 }
 
-fn position(page: &Page<'_>, sums: &Sums, matrix: &mut Matrix) {
+fn position(page: &Page<'_>, sums: &Sums, matrix: &mut Matrix<'_>) {
     let n_blocks = page.blocks.len();
     let total = sums.page()[sum::WORDS];
     matrix.push((0..n_blocks).map(|block| share(block as u32, n_blocks as u32)));
@@ -28,14 +28,17 @@ fn position(page: &Page<'_>, sums: &Sums, matrix: &mut Matrix) {
     matrix.push((0..n_blocks).map(|block| log(long - sums.rows[block + 1][sum::LONG_WORDS])));
     matrix.push((0..n_blocks).map(|block| share(sums.rows[block][sum::LONG_WORDS], long)));
     for forwards in [false, true] {
-        matrix.push(since(page, forwards, |block| block.n_words() >= LONG && block.link_words * 2 < block.n_words()));
-        matrix.push(since(page, forwards, |block| block.ending == 2 && block.n_words() >= 5));
-        matrix.push(since(page, forwards, |block| block.link_words * 4 < block.n_words() * 3));
+        since(page, matrix, forwards, |block| block.n_words() >= LONG && block.link_words * 2 < block.n_words());
+        since(page, matrix, forwards, |block| block.ending == 2 && block.n_words() >= 5);
+        since(page, matrix, forwards, |block| block.link_words * 4 < block.n_words() * 3);
     }
 }
 
-/// How many words stand between each block and the nearest earlier or later one that passes.
-fn since(page: &Page<'_>, forwards: bool, passes: impl Fn(&Block) -> bool) -> std::vec::IntoIter<u8> {
+/// Adds how many words stand between each block and the nearest earlier or later one that passes.
+fn since(page: &Page<'_>, matrix: &mut Matrix<'_>, forwards: bool, passes: impl Fn(&Block) -> bool) {
+    if !matrix.is_next_asked() {
+        return matrix.push_nothing();
+    }
     let mut column = vec![0u8; page.blocks.len()];
     let mut words = u32::MAX;
     let mut visit = |index: usize| {
@@ -48,10 +51,10 @@ fn since(page: &Page<'_>, forwards: bool, passes: impl Fn(&Block) -> bool) -> st
     } else {
         (0..page.blocks.len()).for_each(&mut visit);
     }
-    column.into_iter()
+    matrix.push(column.into_iter());
 }
 
-fn neighbours(page: &Page<'_>, matrix: &mut Matrix) {
+fn neighbours(page: &Page<'_>, matrix: &mut Matrix<'_>) {
     let n_blocks = page.blocks.len() as i64;
     let column = |value: fn(&Block) -> u8| page.blocks.iter().map(value).collect::<Vec<u8>>();
     let columns = [
@@ -81,7 +84,7 @@ fn neighbours(page: &Page<'_>, matrix: &mut Matrix) {
     }
 }
 
-fn windows(page: &Page<'_>, sums: &Sums, matrix: &mut Matrix) {
+fn windows(page: &Page<'_>, sums: &Sums, matrix: &mut Matrix<'_>) {
     for radius in [3usize, 8, 20] {
         let over: Vec<[u32; sum::COUNT]> =
             (0..page.blocks.len()).map(|block| sums.over(block.saturating_sub(radius), block + radius + 1)).collect();
@@ -97,7 +100,7 @@ fn windows(page: &Page<'_>, sums: &Sums, matrix: &mut Matrix) {
 }
 
 /// The heading above: how far, how high, and what it announces.
-fn headings(page: &Page<'_>, sums: &Sums, matrix: &mut Matrix) {
+fn headings(page: &Page<'_>, sums: &Sums, matrix: &mut Matrix<'_>) {
     let mut last = None;
     let above: Vec<Option<usize>> = page
         .blocks
@@ -128,14 +131,14 @@ fn headings(page: &Page<'_>, sums: &Sums, matrix: &mut Matrix) {
     }
     // The last words before that announce comments or other pages, heading or not.
     for theme in [Theme::Comment, Theme::Related, Theme::Legal, Theme::Review] {
-        matrix.push(since(page, false, |block| {
+        since(page, matrix, false, |block| {
             block.n_words() <= 6 && block.themes[theme as usize] > 0 && block.stops == 0
-        }));
+        });
     }
 }
 
 /// The element that holds most sentences most directly, and where each block stands to it.
-fn densest(page: &Page<'_>, sums: &Sums, matrix: &mut Matrix) {
+fn densest(page: &Page<'_>, sums: &Sums, matrix: &mut Matrix<'_>) {
     let wider = wider(page);
     let mut scores = vec![0.0f32; page.elements.len()];
     for block in &page.blocks {
@@ -167,13 +170,13 @@ fn densest(page: &Page<'_>, sums: &Sums, matrix: &mut Matrix) {
             (here - i64::from(sums.words_before(end))).max(0)
         })
     }));
-    matrix.push_same(share(inside[sum::WORDS], sums.page()[sum::WORDS]));
-    matrix.push_same(log(inside[sum::LONG_WORDS]));
-    matrix.push_same(share(inside[sum::LONG_WORDS], sums.page()[sum::LONG_WORDS]));
+    matrix.push_shared(share(inside[sum::WORDS], sums.page()[sum::WORDS]));
+    matrix.push_shared(log(inside[sum::LONG_WORDS]));
+    matrix.push_shared(share(inside[sum::LONG_WORDS], sums.page()[sum::LONG_WORDS]));
 }
 
 /// Where the first link of a block leads.
-fn links(page: &Page<'_>, evidence: &Evidence, matrix: &mut Matrix) {
+fn links(page: &Page<'_>, evidence: &Evidence, matrix: &mut Matrix<'_>) {
     let own_host = host(&evidence.address);
     let mut targets = vec![[0u8; 3]; page.blocks.len()];
     for RawLink { node, block, .. } in &page.links {

@@ -13,7 +13,7 @@ const LEVELS: usize = 4;
 const PER_LEVEL: usize = 14;
 
 /// Adds the columns about the elements around each block.
-pub(super) fn columns(page: &Page<'_>, sums: &Sums, names: &NameTable, matrix: &mut Matrix) {
+pub(super) fn columns(page: &Page<'_>, sums: &Sums, names: &NameTable, matrix: &mut Matrix<'_>) {
     roles(page, matrix);
     name_values(page, names, matrix);
     ancestors(page, sums, matrix);
@@ -25,7 +25,7 @@ fn n_blocks(element: &Element) -> u32 {
 
 /// For each role, how near the nearest ancestor that announces it is; 0 when none does.
 #[expect(clippy::needless_range_loop, reason = "one column of many rows at a time")]
-fn roles(page: &Page<'_>, matrix: &mut Matrix) {
+fn roles(page: &Page<'_>, matrix: &mut Matrix<'_>) {
     let mut near = vec![[0u8; N_ROLES]; page.elements.len()];
     for (index, element) in page.elements.iter().enumerate() {
         let mut row = near[element.parent as usize];
@@ -76,7 +76,7 @@ impl OwnNames {
     }
 }
 
-fn name_values(page: &Page<'_>, names: &NameTable, matrix: &mut Matrix) {
+fn name_values(page: &Page<'_>, names: &NameTable, matrix: &mut Matrix<'_>) {
     /// Elements that are remembered, a power of two: most of a page look like a few others.
     const N_REMEMBERED: usize = 128;
     let mut remembered = [OwnNames::default(); N_REMEMBERED];
@@ -120,28 +120,25 @@ fn scale(value: f32) -> u8 {
     (32.0 + value * 7.75).clamp(0.0, 63.0) as u8
 }
 
-#[expect(clippy::needless_range_loop, reason = "one column of many rows at a time")]
-fn ancestors(page: &Page<'_>, sums: &Sums, matrix: &mut Matrix) {
+fn ancestors(page: &Page<'_>, sums: &Sums, matrix: &mut Matrix<'_>) {
     let wider = wider(page);
     let page_words = sums.page()[sum::WORDS];
     let long_words =
         |element: &Element| sums.of(sum::LONG_WORDS, element.first_block as usize, element.end_block as usize);
-    let rows: Vec<[u8; PER_LEVEL]> = page
-        .elements
-        .iter()
-        .zip(&wider)
-        .map(|(element, around)| {
-            // No block stands in it, so no block asks.
-            if n_blocks(element) == 0 {
-                return [0; PER_LEVEL];
-            }
-            row(element, sums, page_words, share(long_words(element), long_words(&page.elements[*around as usize])))
-        })
-        .collect();
+    let mut rows = vec![None; page.elements.len()];
     let mut chain: Vec<u32> = page.blocks.iter().map(|block| block.element).collect();
     for level in 0..LEVELS {
+        for element in &chain {
+            let index = *element as usize;
+            if rows[index].is_none() {
+                let (element, around) = (&page.elements[index], &page.elements[wider[index] as usize]);
+                rows[index] = Some(row(element, sums, page_words, share(long_words(element), long_words(around))));
+            }
+        }
+        let rows: Vec<[u8; PER_LEVEL]> =
+            chain.iter().map(|element| rows[*element as usize].unwrap_or_default()).collect();
         for feature in 0..PER_LEVEL {
-            matrix.push(chain.iter().map(|element| rows[*element as usize][feature]));
+            matrix.push(rows.iter().map(|row| row[feature]));
         }
         // Where in the element the block stands.
         matrix.push(chain.iter().enumerate().map(|(block, element)| {

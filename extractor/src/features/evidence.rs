@@ -22,7 +22,7 @@ pub struct Evidence {
 }
 
 /// Adds the columns about agreement with title, description and structured data.
-pub(super) fn columns(page: &Page<'_>, evidence: &Evidence, matrix: &mut Matrix) {
+pub(super) fn columns(page: &Page<'_>, evidence: &Evidence, matrix: &mut Matrix<'_>) {
     let title = words(&evidence.title);
     let scores = title_scores(page, &title);
     matrix.push(scores.iter().copied());

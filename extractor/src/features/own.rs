@@ -6,7 +6,7 @@ use crate::blocks::{Block, Break, Page, place};
 use crate::tree::Tag;
 
 /// Adds the columns about the block's own text and place.
-pub(super) fn columns(page: &Page<'_>, matrix: &mut Matrix) {
+pub(super) fn columns(page: &Page<'_>, matrix: &mut Matrix<'_>) {
     let blocks = &page.blocks;
     let mut column = |value: fn(&Block) -> u8| matrix.push(blocks.iter().map(value));
     column(|block| log(block.n_words()));
@@ -88,7 +88,7 @@ pub(super) fn tag_class(tag: Tag) -> u8 {
 }
 
 /// How often the same words stand on the page, and whether this is the first time.
-fn repeated(page: &Page<'_>, matrix: &mut Matrix) {
+fn repeated(page: &Page<'_>, matrix: &mut Matrix<'_>) {
     let order = Alike::sorted(page.blocks.iter().map(|block| block.fingerprint));
     let mut times = vec![0u8; page.blocks.len()];
     let mut first = vec![1u8; page.blocks.len()];

@@ -5,17 +5,8 @@ use crate::blocks::lexicon::{N_THEMES, Role};
 use crate::blocks::{Page, place};
 use crate::tree::Tag;
 
-/// Adds the columns about the page as a whole.
-pub(super) fn columns(page: &Page<'_>, sums: &Sums, evidence: &Evidence, matrix: &mut Matrix) {
-    let first = matrix.n_features();
-    for value in values(page, sums, evidence) {
-        matrix.push_same(value);
-    }
-    matrix.first_page_feature = first;
-}
-
-/// Everything known about the page as a whole.
-fn values(page: &Page<'_>, sums: &Sums, evidence: &Evidence) -> Vec<u8> {
+/// Adds what is known about the page as a whole.
+pub(super) fn values(page: &Page<'_>, sums: &Sums, evidence: &Evidence, matrix: &mut Matrix<'_>) {
     let total = sums.page();
     let words = total[sum::WORDS];
     let n_blocks = page.blocks.len() as u32;
@@ -43,7 +34,7 @@ fn values(page: &Page<'_>, sums: &Sums, evidence: &Evidence) -> Vec<u8> {
     values.extend(schema(&evidence.schema_types));
     values.push(log(evidence.body.len() as u32));
     values.push(log(evidence.title.len() as u32));
-    values
+    values.into_iter().for_each(|value| matrix.push_shared(value));
 }
 
 fn tag_counts(page: &Page<'_>) -> [u8; 8] {

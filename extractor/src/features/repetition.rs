@@ -30,14 +30,14 @@ impl Group {
 }
 
 /// Fewer alike are a coincidence.
-const MIN_MEMBERS: u32 = 3;
+const MIN_MEMBERS: usize = 3;
 
 /// Features of a group, the same for all of its members.
 const PER_GROUP: usize = 10;
 
 /// Adds the columns about the nearest and the largest group that each block belongs to.
 #[expect(clippy::needless_range_loop, reason = "one column of many rows at a time")]
-pub(super) fn columns(page: &Page<'_>, sums: &Sums, matrix: &mut Matrix) {
+pub(super) fn columns(page: &Page<'_>, sums: &Sums, matrix: &mut Matrix<'_>) {
     let groups = Groups::of(page, sums);
     let page_words = sums.page()[sum::WORDS];
     let rows: Vec<[u8; PER_GROUP]> = groups.all.iter().map(|group| group.row(page_words)).collect();
@@ -65,14 +65,12 @@ pub(super) fn columns(page: &Page<'_>, sums: &Sums, matrix: &mut Matrix) {
     }
     templates(page, page_words, matrix);
     // The strongest group of the page: what kind of page is it?
-    let strongest =
-        groups.all.iter().filter(|group| group.members >= MIN_MEMBERS).max_by_key(|group| group.sums[sum::WORDS]);
-    let strongest = strongest.copied().unwrap_or_default();
-    matrix.push_same(log(strongest.members));
-    matrix.push_same(share(strongest.sums[sum::WORDS], page_words));
-    matrix.push_same(log(strongest.sums[sum::WORDS].checked_div(strongest.members).unwrap_or(0)));
-    matrix.push_same(share(strongest.sums[sum::LINK_WORDS], strongest.sums[sum::WORDS]));
-    matrix.push_same(rate(strongest.sums[sum::PICTURES], strongest.members, 8));
+    let strongest = groups.all.iter().max_by_key(|group| group.sums[sum::WORDS]).copied().unwrap_or_default();
+    matrix.push_shared(log(strongest.members));
+    matrix.push_shared(share(strongest.sums[sum::WORDS], page_words));
+    matrix.push_shared(log(strongest.sums[sum::WORDS].checked_div(strongest.members).unwrap_or(0)));
+    matrix.push_shared(share(strongest.sums[sum::LINK_WORDS], strongest.sums[sum::WORDS]));
+    matrix.push_shared(rate(strongest.sums[sum::PICTURES], strongest.members, 8));
 }
 
 /// Blocks that stand in the same tags and names all the way up, wherever on the page: the prices of all cards, the
@@ -86,7 +84,7 @@ struct Template {
     speaker_words: u32,
 }
 
-fn templates(page: &Page<'_>, page_words: u32, matrix: &mut Matrix) {
+fn templates(page: &Page<'_>, page_words: u32, matrix: &mut Matrix<'_>) {
     let mut paths = vec![0u32; page.elements.len()];
     for (index, element) in page.elements.iter().enumerate().skip(1) {
         let above = paths[element.parent as usize];
@@ -143,7 +141,7 @@ impl Groups {
             group: vec![0; page.elements.len()],
             order: vec![0; page.elements.len()],
         };
-        for run in keys.chunk_by(|a, b| a.0 == b.0) {
+        for run in keys.chunk_by(|a, b| a.0 == b.0).filter(|run| run.len() >= MIN_MEMBERS) {
             let mut group = Group::default();
             for (place, (_, index)) in run.iter().enumerate() {
                 let element = &page.elements[*index as usize];
@@ -171,7 +169,7 @@ impl Groups {
         for (index, element) in page.elements.iter().enumerate().skip(1) {
             let above = (nearest[element.parent as usize], largest[element.parent as usize]);
             let own = self.of_element(index as u32);
-            let repeated = own.members >= MIN_MEMBERS;
+            let repeated = own.members > 0;
             nearest[index] = if repeated { index as u32 } else { above.0 };
             let larger = repeated && (above.1 == 0 || own.sums[sum::WORDS] > self.of_element(above.1).sums[sum::WORDS]);
             largest[index] = if larger { index as u32 } else { above.1 };
