@@ -113,33 +113,16 @@ impl<'m> Asking<'m> {
 }
 
 impl Ensemble {
-    /// One ensemble that answers with the mean of the log-odds of several.
-    pub fn mean(ensembles: &[Ensemble]) -> Ensemble {
-        let count = ensembles.len().max(1) as f32;
-        let scale = ensembles.iter().map(|ensemble| ensemble.scale).fold(0.0, f32::max);
-        let rescale = |ensemble: &Ensemble, leaf: &i16| {
-            if scale > 0.0 { (f32::from(*leaf) * ensemble.scale / scale).round() as i16 } else { 0 }
-        };
-        let trees = ensembles.iter().flat_map(|ensemble| {
-            ensemble.trees.iter().map(move |tree| Tree {
-                splits: tree.splits.clone(),
-                leaves: tree.leaves.iter().map(|leaf| rescale(ensemble, leaf)).collect(),
-            })
-        });
-        let base = ensembles.iter().map(|ensemble| ensemble.base).sum::<f32>() / count;
-        Ensemble { base, scale: scale / count, trees: trees.collect() }
-    }
-
     /// The probability for every block of a page.
     pub fn probabilities(&self, matrix: &Matrix<'_>) -> Vec<f32> {
-        self.log_odds(matrix).into_iter().map(probability).collect()
+        probabilities(matrix, &self.log_odds(matrix, &all_groups(matrix)))
     }
 
-    /// The log-odds for every block of a page.
-    fn log_odds(&self, matrix: &Matrix<'_>) -> Vec<f32> {
+    /// The log-odds for the blocks of some groups.
+    fn log_odds(&self, matrix: &Matrix<'_>, groups: &[usize]) -> Vec<[f32; LANES]> {
         /// Trees whose leaves are added in one pass: looking them up is most of the work.
         const TOGETHER: usize = 4;
-        let mut sums = vec![[0i32; LANES]; matrix.n_groups()];
+        let mut sums = vec![[0i32; LANES]; groups.len()];
         let mut asking: [Asking<'_>; TOGETHER] = std::array::from_fn(|_| Asking::nobody());
         for trees in self.trees.chunks(TOGETHER) {
             for (index, asking) in asking.iter_mut().enumerate() {
@@ -148,16 +131,15 @@ impl Ensemble {
                     None => *asking = Asking::nobody(),
                 }
             }
-            for (group, sums) in sums.iter_mut().enumerate() {
-                let places = [0, 1, 2, 3].map(|tree: usize| asking[tree].places(group));
+            for (group, sums) in groups.iter().zip(&mut sums) {
+                let places = [0, 1, 2, 3].map(|tree: usize| asking[tree].places(*group));
                 for (lane, sum) in sums.iter_mut().enumerate() {
                     let leaf = |tree: usize| i32::from(asking[tree].leaves[usize::from(places[tree][lane])]);
                     *sum += leaf(0) + leaf(1) + leaf(2) + leaf(3);
                 }
             }
         }
-        let sums = &sums.as_flattened()[..matrix.n_blocks()];
-        sums.iter().map(|sum| self.base + *sum as f32 * self.scale).collect()
+        sums.iter().map(|sums| sums.map(|sum| self.base + sum as f32 * self.scale)).collect()
     }
 
     /// The probability for the page as a whole, by the features that all blocks share.
@@ -172,6 +154,18 @@ impl Ensemble {
         let sum: i32 = self.trees.iter().map(|tree| i32::from(tree.leaves[leaf(tree)])).sum();
         probability(self.base + sum as f32 * self.scale)
     }
+}
+
+/// Log-odds nearer to even than this leave a doubt: between one in thirty and thirty to one.
+const DOUBT: f32 = 3.4;
+
+fn all_groups(matrix: &Matrix<'_>) -> Vec<usize> {
+    (0..matrix.n_groups()).collect()
+}
+
+/// The probability for every block, by the log-odds of all groups.
+fn probabilities(matrix: &Matrix<'_>, log_odds: &[[f32; LANES]]) -> Vec<f32> {
+    log_odds.as_flattened()[..matrix.n_blocks()].iter().copied().map(probability).collect()
 }
 
 fn probability(log_odds: f32) -> f32 {
@@ -255,21 +249,24 @@ impl Model {
     }
 
     /// The probability that each block of a page is content. The first of those who know is asked alone, and the others
-    /// only where its answer is not one to be `sure` of.
+    /// only where its answer is not one to be `sure` of, about the groups of blocks that leave a doubt.
     pub fn block_probabilities(&self, matrix: &Matrix<'_>, sure: impl Fn(&[f32]) -> bool) -> Vec<f32> {
         let Some((first, others)) = self.blocks.split_first() else { return vec![0.0; matrix.n_blocks()] };
-        let mut log_odds = first.log_odds(matrix);
-        let alone: Vec<f32> = log_odds.iter().copied().map(probability).collect();
+        let mut log_odds = first.log_odds(matrix, &all_groups(matrix));
+        let alone = probabilities(matrix, &log_odds);
         if others.is_empty() || sure(&alone) {
             return alone;
         }
-        for other in others {
-            for (sum, value) in log_odds.iter_mut().zip(other.log_odds(matrix)) {
-                *sum += value;
+        let doubtful: Vec<usize> =
+            (0..log_odds.len()).filter(|group| log_odds[*group].iter().any(|odds| odds.abs() < DOUBT)).collect();
+        let answers: Vec<_> = others.iter().map(|other| other.log_odds(matrix, &doubtful)).collect();
+        for (place, group) in doubtful.iter().enumerate() {
+            for (lane, odds) in log_odds[*group].iter_mut().enumerate() {
+                let sum: f32 = answers.iter().map(|answer| answer[place][lane]).sum();
+                *odds = (*odds + sum) / self.blocks.len() as f32;
             }
         }
-        let count = self.blocks.len() as f32;
-        log_odds.into_iter().map(|sum| probability(sum / count)).collect()
+        probabilities(matrix, &log_odds)
     }
 
     fn ensembles(&self) -> impl Iterator<Item = &Ensemble> {
@@ -377,29 +374,15 @@ mod tests {
     }
 
     #[test]
-    fn a_mean_of_ensembles_lies_between_them() {
-        let matrix = {
-            let mut matrix = Matrix::of_rows(2);
-            matrix.push([0u8, 9].into_iter());
-            matrix
-        };
-        let ensemble = |scale: f32, leaves: [i16; 2]| {
-            let tree = Tree { splits: vec![(0, 4)], leaves: leaves.to_vec() };
-            Ensemble { base: 0.0, scale, trees: vec![tree] }
-        };
-        let mean = Ensemble::mean(&[ensemble(0.01, [-100, 300]), ensemble(0.02, [50, 50])]);
-        let odds: Vec<f32> = mean.probabilities(&matrix).iter().map(|p| (p / (1.0 - p)).ln()).collect();
-        assert!((odds[0] - 0.0).abs() < 0.02 && (odds[1] - 2.0).abs() < 0.02, "{odds:?}");
-    }
-
-    #[test]
     fn the_others_are_asked_where_the_first_is_not_sure() {
         let mut matrix = Matrix::of_rows(1);
         matrix.push([0u8].into_iter());
         let says = |base: f32| Ensemble { base, scale: 1.0, trees: Vec::new() };
         let model = Model { blocks: vec![says(2.0), says(-2.0), says(0.0)], ..Model::default() };
         assert_eq!(model.block_probabilities(&matrix, |_| true), [probability(2.0)]);
-        assert_eq!(model.block_probabilities(&matrix, |_| false), [0.5]);
+        assert_eq!(model.block_probabilities(&matrix, |_| false), [0.0f32].map(probability));
+        let certain = Model { blocks: vec![says(9.0), says(-2.0), says(0.0)], ..Model::default() };
+        assert_eq!(certain.block_probabilities(&matrix, |_| false), [probability(9.0)]);
         assert_eq!(Model::default().block_probabilities(&matrix, |_| false), [0.0]);
     }
 

@@ -1,7 +1,8 @@
 //! From samples to a model: class names, page types, blocks, thresholds.
 //!
 //! Pages are cut into parts by site. Every part is judged by trees that have seen the other parts alone, and what they
-//! say is what later trees learn from; the model is the mean of the trees of all parts.
+//! say is what later trees learn from. In the model page types are judged by trees that have seen all pages, blocks by
+//! the mean of the trees of all parts.
 
 use pith_extractor::features::Matrix;
 use pith_extractor::model::{Ensemble, Model, NameTable, Tree};
@@ -33,18 +34,18 @@ impl Default for Recipe {
         let blocks =
             Settings { n_trees: 200, depth: 7, rate: 0.1, feature_share: 0.25, row_share: 0.7, ..Settings::default() };
         let types = Settings {
-            n_trees: 30,
-            depth: 4,
-            rate: 0.15,
+            n_trees: 70,
+            depth: 5,
+            rate: 0.1,
             feature_share: 0.5,
             row_share: 0.8,
             ridge: 4.0,
             ..Settings::default()
         };
         let thresholds = Settings {
-            n_trees: 120,
+            n_trees: 200,
             depth: 5,
-            rate: 0.1,
+            rate: 0.07,
             feature_share: 0.5,
             row_share: 0.5,
             ridge: 3.0,
@@ -100,7 +101,7 @@ fn block_features(samples: &[&Sample], matrices: &[Matrix<'_>], weights: &[f32],
     trees::train(&rows, &recipe.blocks).best_features(recipe.n_features)
 }
 
-/// The trees for each page type, and what those that have not seen a page's part say about it.
+/// The trees for each page type, and what others that have not seen a page's part say about it.
 fn fit_types(
     samples: &[&Sample],
     matrices: &[Matrix<'_>],
@@ -108,19 +109,17 @@ fn fit_types(
     settings: &Settings,
 ) -> (Vec<Ensemble>, Vec<Vec<f32>>) {
     let mut probabilities = vec![Vec::new(); samples.len()];
-    let mut means = Vec::new();
+    let mut types = Vec::new();
     for kind in PageType::ALL {
-        let mut ensembles = Vec::new();
-        for part in 0..INNER_PARTS {
-            let rows = page_rows(samples, matrices, kind, |page| parts[page] != part);
-            ensembles.push(pack(&trees::train(&rows, settings)));
-        }
+        let learn =
+            |wanted: &dyn Fn(usize) -> bool| pack(&trees::train(&page_rows(samples, matrices, kind, wanted), settings));
+        let strangers: Vec<Ensemble> = (0..INNER_PARTS).map(|part| learn(&|page| parts[page] != part)).collect();
         for (page, matrix) in matrices.iter().enumerate() {
-            probabilities[page].push(ensembles[parts[page] as usize].page_probability(matrix));
+            probabilities[page].push(strangers[parts[page] as usize].page_probability(matrix));
         }
-        means.push(Ensemble::mean(&ensembles));
+        types.push(learn(&|_| true));
     }
-    (means, probabilities)
+    (types, probabilities)
 }
 
 fn inner_part(sample: &Sample) -> u32 {

@@ -65,12 +65,35 @@ impl<'p, 'a> Alignment<'p, 'a> {
     }
 
     fn place_long_blocks(&mut self) {
-        let mut alike: HashMap<u64, Vec<usize>> = HashMap::new();
+        let alike = self.alike();
+        self.anchors = self.anchors(&alike);
+        for copies in alike.values() {
+            self.choose_copies(copies);
+        }
         for block in 0..self.targets.len() {
-            if self.words(block).len() >= SHINGLE && self.targets[block] > 0.0 {
-                alike.entry(middle(self.words(block))).or_default().push(block);
+            if self.is_long_and_in_gold(block) {
+                for place in self.words(block).windows(SHINGLE).flat_map(|run| self.places.of_run(run)) {
+                    self.taken[*place as usize..*place as usize + SHINGLE].fill(true);
+                }
             }
         }
+    }
+
+    fn is_long_and_in_gold(&self, block: usize) -> bool {
+        self.words(block).len() >= SHINGLE && self.targets[block] > 0.0
+    }
+
+    /// Blocks with the same middle.
+    fn alike(&self) -> HashMap<u64, Vec<usize>> {
+        let mut alike: HashMap<u64, Vec<usize>> = HashMap::new();
+        for block in (0..self.targets.len()).filter(|block| self.is_long_and_in_gold(*block)) {
+            alike.entry(middle(self.words(block))).or_default().push(block);
+        }
+        alike
+    }
+
+    /// Blocks that page and gold have once, with their places in the gold.
+    fn anchors(&self, alike: &HashMap<u64, Vec<usize>>) -> Vec<(usize, usize)> {
         let mut anchors: Vec<(usize, usize)> = Vec::new();
         for block in 0..self.targets.len() {
             let words = self.words(block);
@@ -82,29 +105,23 @@ impl<'p, 'a> Alignment<'p, 'a> {
                 anchors.push((block, *place as usize));
             }
         }
-        self.anchors = increasing(&anchors);
-        for copies in alike.values() {
-            let n_in_gold = self.places.of_run(middle_slice(self.words(copies[0]))).len();
-            if n_in_gold > 0 && copies.len() > n_in_gold {
-                let mut order = copies.clone();
-                order.sort_by_key(|copy| {
-                    let block = &self.page.blocks[*copy];
-                    let quote = block.places & place::QUOTE != 0;
-                    (self.place_between_anchors(*copy, |_| true).is_none(), quote, block.heading == 0, *copy)
-                });
-                for copy in &order[n_in_gold..] {
-                    self.targets[*copy] = 0.0;
-                }
-            }
+        increasing(&anchors)
+    }
+
+    /// Leaves as many of the blocks that are alike as the gold has.
+    fn choose_copies(&mut self, copies: &[usize]) {
+        let n_in_gold = self.places.of_run(middle_slice(self.words(copies[0]))).len();
+        if n_in_gold == 0 || copies.len() <= n_in_gold {
+            return;
         }
-        for block in 0..self.targets.len() {
-            if self.words(block).len() >= SHINGLE && self.targets[block] > 0.0 {
-                for run in self.words(block).windows(SHINGLE) {
-                    for place in self.places.of_run(run) {
-                        self.taken[*place as usize..*place as usize + SHINGLE].fill(true);
-                    }
-                }
-            }
+        let mut order = copies.to_vec();
+        order.sort_by_key(|copy| {
+            let block = &self.page.blocks[*copy];
+            let quote = block.places & place::QUOTE != 0;
+            (self.place_between_anchors(*copy, |_| true).is_none(), quote, block.heading == 0, *copy)
+        });
+        for copy in &order[n_in_gold..] {
+            self.targets[*copy] = 0.0;
         }
     }
 
