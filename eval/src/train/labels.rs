@@ -1,6 +1,7 @@
 //! Which blocks the gold text holds: the target of training.
 
 use std::collections::HashMap;
+use std::ops::RangeInclusive;
 
 use pith_extractor::blocks::{Block, Page, place};
 use pith_extractor::features::words;
@@ -70,13 +71,47 @@ impl<'p, 'a> Alignment<'p, 'a> {
         for copies in alike.values() {
             self.choose_copies(copies);
         }
-        for block in 0..self.targets.len() {
-            if self.is_long_and_in_gold(block) {
-                for place in self.words(block).windows(SHINGLE).flat_map(|run| self.places.of_run(run)) {
-                    self.taken[*place as usize..*place as usize + SHINGLE].fill(true);
+        let mut order: Vec<usize> = (0..self.targets.len()).filter(|block| self.is_long_and_in_gold(*block)).collect();
+        order.sort_by_key(|block| self.priority(*block));
+        for block in order {
+            self.targets[block] = self.claim(block);
+        }
+    }
+
+    /// Who may claim words of the gold first: blocks that it has whole, where it has them, outside of quotes.
+    fn priority(&self, block: usize) -> (bool, bool, bool, std::cmp::Reverse<usize>, usize) {
+        let partly = self.targets[block] < WHOLE;
+        let elsewhere = self.place_between_anchors(block, |_| true).is_none();
+        let quote = self.page.blocks[block].places & place::QUOTE != 0;
+        (partly, elsewhere, quote, std::cmp::Reverse(self.words(block).len()), block)
+    }
+
+    /// Takes the words of the gold that the block stands for and that no other has taken; the share of its words that
+    /// they are.
+    fn claim(&mut self, block: usize) -> f32 {
+        let words = self.words(block);
+        let mut partner: Vec<Option<usize>> = vec![None; words.len()];
+        let window = self.window(block);
+        let mut next = None;
+        for (at, run) in words.windows(SHINGLE).enumerate() {
+            let fits = |place: usize| (0..SHINGLE).all(|step| match partner[at + step] {
+                Some(taken) => taken == place + step,
+                None => !self.taken[place + step],
+            });
+            let places = || self.places.of_run(run).iter().map(|place| *place as usize).take(MAX_PLACES);
+            let place = next
+                .filter(|next| places().any(|place| place == *next) && fits(*next))
+                .or_else(|| places().filter(|place| window.contains(place)).find(|place| fits(*place)))
+                .or_else(|| places().find(|place| fits(*place)));
+            if let Some(place) = place {
+                for step in 0..SHINGLE {
+                    partner[at + step] = Some(place + step);
+                    self.taken[place + step] = true;
                 }
             }
+            next = place.map(|place| place + 1);
         }
+        partner.iter().flatten().count() as f32 / words.len() as f32
     }
 
     fn is_long_and_in_gold(&self, block: usize) -> bool {
@@ -138,16 +173,27 @@ impl<'p, 'a> Alignment<'p, 'a> {
         }
     }
 
-    /// Where the gold has the middle of a block, between the anchors before and after it.
-    fn place_between_anchors(&self, block: usize, passes: impl Fn(usize) -> bool) -> Option<usize> {
+    /// The part of the gold between the anchors before and after a block.
+    fn window(&self, block: usize) -> RangeInclusive<usize> {
         let next = self.anchors.partition_point(|(anchor, _)| *anchor < block);
         let from = next.checked_sub(1).map_or(0, |before| self.anchors[before].1);
         let to = self.anchors.get(next).map_or(self.taken.len(), |after| after.1 + self.words(block).len());
-        let window = from.saturating_sub(2)..=to + 2;
+        from.saturating_sub(2)..=to + 2
+    }
+
+    /// Where the gold has the middle of a block, between the anchors before and after it.
+    fn place_between_anchors(&self, block: usize, passes: impl Fn(usize) -> bool) -> Option<usize> {
+        let window = self.window(block);
         let places = self.places.of_run(middle_slice(self.words(block)));
         places.iter().map(|place| *place as usize).find(|place| window.contains(place) && passes(*place))
     }
 }
+
+/// A block with this share of its words in the gold is there as a whole.
+const WHOLE: f32 = 0.9;
+
+/// What the gold says more often than this is not told apart.
+const MAX_PLACES: usize = 256;
 
 /// Where the gold has each run of one to four words.
 struct Places<'g> {

@@ -125,18 +125,22 @@ fn ancestors(page: &Page<'_>, sums: &Sums, matrix: &mut Matrix<'_>) {
     let page_words = sums.page()[sum::WORDS];
     let long_words =
         |element: &Element| sums.of(sum::LONG_WORDS, element.first_block as usize, element.end_block as usize);
-    let mut rows = vec![None; page.elements.len()];
     let mut chain: Vec<u32> = page.blocks.iter().map(|block| block.element).collect();
     for level in 0..LEVELS {
-        for element in &chain {
-            let index = *element as usize;
-            if rows[index].is_none() {
-                let (element, around) = (&page.elements[index], &page.elements[wider[index] as usize]);
-                rows[index] = Some(row(element, sums, page_words, share(long_words(element), long_words(around))));
-            }
-        }
-        let rows: Vec<[u8; PER_LEVEL]> =
-            chain.iter().map(|element| rows[*element as usize].unwrap_or_default()).collect();
+        // Blocks of one element stand together, so that the last row is the one that most blocks need again.
+        let mut last = (u32::MAX, [0; PER_LEVEL]);
+        let rows: Vec<[u8; PER_LEVEL]> = chain
+            .iter()
+            .map(|index| {
+                if last.0 != *index {
+                    let (element, around) =
+                        (&page.elements[*index as usize], &page.elements[wider[*index as usize] as usize]);
+                    let part = share(long_words(element), long_words(around));
+                    last = (*index, row(element, sums, page_words, part));
+                }
+                last.1
+            })
+            .collect();
         for feature in 0..PER_LEVEL {
             matrix.push(rows.iter().map(|row| row[feature]));
         }
