@@ -129,11 +129,50 @@ fn headings(page: &Page<'_>, sums: &Sums, matrix: &mut Matrix<'_>) {
             share(u32::from(heading.themes[theme as usize]), heading.n_words())
         });
     }
+    outline(page, sums, matrix);
     // The last words before that announce comments or other pages, heading or not.
     for theme in [Theme::Comment, Theme::Related, Theme::Legal, Theme::Review] {
         since(page, matrix, false, |block| {
-            block.n_words() <= 6 && block.themes[theme as usize] > 0 && block.stops == 0
+            block.n_words() <= 8 && block.themes[theme as usize] > 0 && block.stops == 0
         });
+    }
+}
+
+/// The headings above that a block stands under: not those of sections that have ended.
+fn outline(page: &Page<'_>, sums: &Sums, matrix: &mut Matrix<'_>) {
+    const THEMES: [Theme; 6] =
+        [Theme::Comment, Theme::Related, Theme::Account, Theme::Legal, Theme::Shop, Theme::Review];
+    /// Heading of this level, its themes and those of all that are above it.
+    #[derive(Clone, Copy, Default)]
+    struct Open {
+        block: u32,
+        themes: [u8; THEMES.len()],
+    }
+    let mut open: [Option<Open>; 8] = [None; 8];
+    let mut rows = Vec::with_capacity(page.blocks.len());
+    for (index, block) in page.blocks.iter().enumerate() {
+        let level = usize::from(block.heading.min(7));
+        if level > 0 {
+            open[level..].fill(None);
+        }
+        let depth = open[2..].iter().flatten().count() as u8;
+        let themes = open[2..].iter().flatten().next_back().map_or([0; THEMES.len()], |open| open.themes);
+        let section = open[2..].iter().flatten().next().map_or(0, |open| {
+            log(sums.words_before(index) - sums.words_before(open.block as usize))
+        });
+        rows.push((depth, section, themes));
+        if level > 1 {
+            let mut own = themes;
+            for (own, theme) in own.iter_mut().zip(THEMES) {
+                *own = (*own).max(share(u32::from(block.themes[theme as usize]), block.n_words()));
+            }
+            open[level] = Some(Open { block: index as u32, themes: own });
+        }
+    }
+    matrix.push(rows.iter().map(|row| row.0));
+    matrix.push(rows.iter().map(|row| row.1));
+    for theme in 0..THEMES.len() {
+        matrix.push(rows.iter().map(|row| row.2[theme]));
     }
 }
 
