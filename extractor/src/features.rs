@@ -41,7 +41,7 @@ impl<'m> Matrix<'m> {
         }
         let sums = Sums::count(page);
         own::columns(page, &mut matrix);
-        evidence::columns(page, evidence, &mut matrix);
+        evidence::columns(page, &sums, evidence, &mut matrix);
         elements::columns(page, &sums, names, &mut matrix);
         repetition::columns(page, &sums, &mut matrix);
         context::columns(page, &sums, evidence, &mut matrix);

@@ -94,10 +94,12 @@ impl<'p, 'a> Alignment<'p, 'a> {
         let window = self.window(block);
         let mut next = None;
         for (at, run) in words.windows(SHINGLE).enumerate() {
-            let fits = |place: usize| (0..SHINGLE).all(|step| match partner[at + step] {
-                Some(taken) => taken == place + step,
-                None => !self.taken[place + step],
-            });
+            let fits = |place: usize| {
+                (0..SHINGLE).all(|step| match partner[at + step] {
+                    Some(taken) => taken == place + step,
+                    None => !self.taken[place + step],
+                })
+            };
             let places = || self.places.of_run(run).iter().map(|place| *place as usize).take(MAX_PLACES);
             let place = next
                 .filter(|next| places().any(|place| place == *next) && fits(*next))

@@ -157,9 +157,11 @@ fn outline(page: &Page<'_>, sums: &Sums, matrix: &mut Matrix<'_>) {
         }
         let depth = open[2..].iter().flatten().count() as u8;
         let themes = open[2..].iter().flatten().next_back().map_or([0; THEMES.len()], |open| open.themes);
-        let section = open[2..].iter().flatten().next().map_or(0, |open| {
-            log(sums.words_before(index) - sums.words_before(open.block as usize))
-        });
+        let section = open[2..]
+            .iter()
+            .flatten()
+            .next()
+            .map_or(0, |open| log(sums.words_before(index) - sums.words_before(open.block as usize)));
         rows.push((depth, section, themes));
         if level > 1 {
             let mut own = themes;

@@ -1,6 +1,6 @@
 //! What the page says about itself elsewhere: title, description, structured data, address.
 
-use super::{Matrix, share, signed_log};
+use super::{Matrix, Sums, count, log, share, signed_log, sum};
 use crate::blocks::lexicon::{SEED, hash, mix};
 use crate::blocks::{Page, is_unspaced};
 
@@ -22,12 +22,14 @@ pub struct Evidence {
 }
 
 /// Adds the columns about agreement with title, description and structured data.
-pub(super) fn columns(page: &Page<'_>, evidence: &Evidence, matrix: &mut Matrix<'_>) {
+pub(super) fn columns(page: &Page<'_>, sums: &Sums, evidence: &Evidence, matrix: &mut Matrix<'_>) {
     let title = words(&evidence.title);
     let scores = title_scores(page, &title);
     matrix.push(scores.iter().copied());
     let heading = page.blocks.iter().position(|block| block.heading == 1);
-    for mark in [title_block(page, &scores), heading] {
+    let title_block = title_block(page, &scores);
+    beside(page, sums, title_block.or(heading), matrix);
+    for mark in [title_block, heading] {
         let from = mark.map(|mark| i64::from(page.blocks[mark].first_word));
         matrix.push(
             page.blocks.iter().map(|block| from.map_or(0, |from| signed_log(i64::from(block.first_word) - from))),
@@ -62,6 +64,36 @@ fn title_scores(page: &Page<'_>, title: &[u32]) -> Vec<u8> {
             share(2 * found as u32, (words.len() + title.len()) as u32)
         })
         .collect()
+}
+
+/// How near in the tree a block is to the title: how much the smallest element around both holds, and how far below it
+/// the block is.
+fn beside(page: &Page<'_>, sums: &Sums, title: Option<usize>, matrix: &mut Matrix<'_>) {
+    let mut around: Vec<u32> = vec![u32::MAX; page.elements.len()];
+    if let Some(title) = title {
+        let mut element = page.blocks[title].element;
+        while around[element as usize] == u32::MAX {
+            around[element as usize] = element;
+            element = page.elements[element as usize].parent;
+        }
+    }
+    for index in 0..around.len() {
+        if around[index] == u32::MAX {
+            around[index] = around[page.elements[index].parent as usize];
+        }
+    }
+    let words = |element: u32| {
+        let element = page.elements.get(element as usize)?;
+        Some(sums.over(element.first_block as usize, element.end_block as usize)[sum::WORDS])
+    };
+    let total = sums.page()[sum::WORDS];
+    let common = || page.blocks.iter().map(|block| around[block.element as usize]);
+    matrix.push(common().map(|element| words(element).map_or(0, |words| log(words).max(1))));
+    matrix.push(common().map(|element| words(element).map_or(0, |words| share(words, total))));
+    matrix.push(page.blocks.iter().map(|block| {
+        let Some(element) = page.elements.get(around[block.element as usize] as usize) else { return 0 };
+        count(1 + u32::from(page.elements[block.element as usize].depth.saturating_sub(element.depth)))
+    }));
 }
 
 /// The block most like the title; a heading among equals, and nothing at all when no block is.

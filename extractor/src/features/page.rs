@@ -1,6 +1,6 @@
 //! What kind of page it is: the same bytes for all of its blocks.
 
-use super::{Evidence, Matrix, Sums, count, log, rate, share, sum};
+use super::{Evidence, LONG, Matrix, Sums, count, log, rate, share, sum};
 use crate::blocks::lexicon::{N_THEMES, Role};
 use crate::blocks::{Page, place};
 use crate::tree::Tag;
@@ -75,6 +75,7 @@ fn word_shares(page: &Page<'_>, words: u32) -> Vec<u8> {
     for (index, element) in page.elements.iter().enumerate() {
         above[index] = above[element.parent as usize] | element.roles;
     }
+    let (mut long, mut long_said, mut long_reviewed) = (0u32, 0u32, 0u32);
     let (mut themes, mut places, mut roles, mut unspaced) = ([0u32; N_THEMES], [0u32; 8], [0u32; 9], 0u32);
     for block in &page.blocks {
         let n_words = block.n_words();
@@ -88,10 +89,25 @@ fn word_shares(page: &Page<'_>, words: u32) -> Vec<u8> {
             *sum += if above[block.element as usize] & (1 << role as u32) != 0 { n_words } else { 0 };
         }
         unspaced += block.unspaced;
+        if n_words >= LONG && block.link_words * 2 < n_words {
+            let above = above[block.element as usize];
+            let said = above & (1 << Role::Comment as u32 | 1 << Role::Forum as u32) != 0;
+            let reviewed = above & (1 << Role::Review as u32) != 0;
+            long += n_words;
+            long_said += if said { n_words } else { 0 };
+            long_reviewed += if reviewed { n_words } else { 0 };
+        }
     }
     let mut shares: Vec<u8> = themes[1..].iter().map(|hits| rate(*hits, words, 600)).collect();
     shares.extend(places.iter().chain(&roles).map(|sum| share(*sum, words)));
     shares.push(share(unspaced, words));
+    // What would be left without what visitors say.
+    shares.extend([
+        share(long_said, long),
+        log(long - long_said),
+        share(long_reviewed, long),
+        log(long - long_reviewed),
+    ]);
     shares
 }
 
