@@ -32,6 +32,7 @@ fn by_text(page: &Page<'_>, gold: &[u32]) -> Vec<Label> {
     let mut alignment = Alignment::of(page, gold);
     alignment.place_long_blocks();
     alignment.place_short_blocks();
+    alignment.place_parts();
     let label = |(block, target): (&Block, &f32)| {
         let weight = ((block.n_words() as f32 + 0.5) / gold.len().max(40) as f32).min(1.0);
         Label { target: *target, weight }
@@ -171,6 +172,28 @@ impl<'p, 'a> Alignment<'p, 'a> {
                     Some(place) => self.taken[place..place + words.len()].fill(true),
                     None => self.targets[block] = 0.0,
                 }
+            }
+        }
+    }
+
+    /// Prices and captions that the gold has in part: the longest run of words that is free between the anchors.
+    fn place_parts(&mut self) {
+        for block in 0..self.targets.len() {
+            let words = self.words(block);
+            if !(SHINGLE..=2 * SHINGLE).contains(&words.len()) || self.targets[block] > 0.0 {
+                continue;
+            }
+            let window = self.window(block);
+            let found = (2..SHINGLE).rev().find_map(|length| {
+                words.windows(length).find_map(|run| {
+                    let places = self.places.of_run(run).iter().map(|place| *place as usize);
+                    let is_free = |place: &usize| self.taken[*place..*place + length].iter().all(|taken| !taken);
+                    places.filter(|place| window.contains(place)).find(is_free).map(|place| (place, length))
+                })
+            });
+            if let Some((place, length)) = found {
+                self.taken[place..place + length].fill(true);
+                self.targets[block] = length as f32 / words.len() as f32;
             }
         }
     }

@@ -22,7 +22,7 @@ const MIN_KEPT_WORDS: u32 = 8;
 const PLEA_WORDS: u32 = 30;
 
 /// Where prose is less likely than this, it is not repeated on purpose. Refrains and listings of code are.
-const PROSE: f32 = 0.3;
+const PROSE: f32 = 0.6;
 
 /// Shorter blocks may well be said twice. Two characters of a script without spaces are as long as a word.
 const MIN_REPEATED_WORDS: u32 = 6;
