@@ -180,11 +180,11 @@ impl<'p, 'a> Alignment<'p, 'a> {
     fn place_parts(&mut self) {
         for block in 0..self.targets.len() {
             let words = self.words(block);
-            if !(SHINGLE..=2 * SHINGLE).contains(&words.len()) || self.targets[block] > 0.0 {
+            if !(SHINGLE..=4 * SHINGLE).contains(&words.len()) || self.targets[block] > 0.0 {
                 continue;
             }
             let window = self.window(block);
-            let found = (2..SHINGLE).rev().find_map(|length| {
+            let found = (2..=SHINGLE).rev().find_map(|length| {
                 words.windows(length).find_map(|run| {
                     let places = self.places.of_run(run).iter().map(|place| *place as usize);
                     let is_free = |place: &usize| self.taken[*place..*place + length].iter().all(|taken| !taken);
