@@ -14,6 +14,7 @@ mod settled;
 use crate::blocks::Page;
 use crate::model::Ensemble;
 pub use candidates::candidates;
+pub use settled::Said;
 
 /// Thresholds that are compared.
 pub const THRESHOLDS: [f32; 18] =

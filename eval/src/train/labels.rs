@@ -1,5 +1,6 @@
 //! Which blocks the gold text holds: the target of training.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
 
@@ -28,6 +29,15 @@ pub fn labels(page: &Page<'_>, truth: &Truth) -> Vec<Label> {
 /// Words per shingle.
 const SHINGLE: usize = 4;
 
+/// A block with this share of its words in the gold is there as a whole.
+const WHOLE: f32 = 0.9;
+
+/// Longer blocks than this are not there in part because the gold has a few of their words.
+const MAX_PARTLY: usize = 16;
+
+/// What the gold says more often than this is not told apart.
+const MAX_PLACES: usize = 256;
+
 fn by_text(page: &Page<'_>, gold: &[u32]) -> Vec<Label> {
     let mut alignment = Alignment::of(page, gold);
     alignment.place_long_blocks();
@@ -44,7 +54,8 @@ fn by_text(page: &Page<'_>, gold: &[u32]) -> Vec<Label> {
 ///
 /// What page and gold say once anchors the two to each other. A page may say more often than the gold what it says:
 /// answers quote the question, a menu repeats the title. Then as many blocks stand for it as the gold has it, those
-/// between the right anchors first. Few words count only where no longer block stands for them already.
+/// between the right anchors first. No word of the gold is claimed twice: what it has whole goes before what it has in
+/// part, and few words count only where no longer block stands for them already.
 struct Alignment<'p, 'a> {
     page: &'p Page<'a>,
     places: Places<'p>,
@@ -80,11 +91,11 @@ impl<'p, 'a> Alignment<'p, 'a> {
     }
 
     /// Who may claim words of the gold first: blocks that it has whole, where it has them, outside of quotes.
-    fn priority(&self, block: usize) -> (bool, bool, bool, std::cmp::Reverse<usize>, usize) {
+    fn priority(&self, block: usize) -> (bool, bool, bool, Reverse<usize>, usize) {
         let partly = self.targets[block] < WHOLE;
         let elsewhere = self.place_between_anchors(block, |_| true).is_none();
         let quote = self.page.blocks[block].places & place::QUOTE != 0;
-        (partly, elsewhere, quote, std::cmp::Reverse(self.words(block).len()), block)
+        (partly, elsewhere, quote, Reverse(self.words(block).len()), block)
     }
 
     /// Takes the words of the gold that the block stands for and that no other has taken; the share of its words that
@@ -180,7 +191,7 @@ impl<'p, 'a> Alignment<'p, 'a> {
     fn place_parts(&mut self) {
         for block in 0..self.targets.len() {
             let words = self.words(block);
-            if !(SHINGLE..=4 * SHINGLE).contains(&words.len()) || self.targets[block] > 0.0 {
+            if !(SHINGLE..=MAX_PARTLY).contains(&words.len()) || self.targets[block] > 0.0 {
                 continue;
             }
             let window = self.window(block);
@@ -213,12 +224,6 @@ impl<'p, 'a> Alignment<'p, 'a> {
         places.iter().map(|place| *place as usize).find(|place| window.contains(place) && passes(*place))
     }
 }
-
-/// A block with this share of its words in the gold is there as a whole.
-const WHOLE: f32 = 0.9;
-
-/// What the gold says more often than this is not told apart.
-const MAX_PLACES: usize = 256;
 
 /// Where the gold has each run of one to four words.
 struct Places<'g> {
@@ -364,6 +369,21 @@ mod tests {
     fn few_words_do_not_count_where_a_sentence_has_them() {
         let html = "<p>Reply<p>Nobody sent a reply to the letter<p>Reply";
         assert_eq!(targets(html, "Nobody sent a reply to the letter"), [0.0, 1.0, 0.0]);
+    }
+
+    #[test]
+    fn no_word_of_the_gold_is_claimed_twice() {
+        let html = "<p>Save this event: How to get clients by talking<h3>How to get clients by talking</h3>\
+                    <p>Share this event: How to get clients by talking";
+        assert_eq!(targets(html, "How to get clients by talking"), [0.0, 1.0, 0.0]);
+        let log = format!("<pre>{}", "one two three four five ".repeat(10));
+        assert_eq!(targets(&log, "one two three four five"), [0.1]);
+    }
+
+    #[test]
+    fn a_price_said_in_two_ways_counts_as_the_part_that_the_gold_has() {
+        let html = "<h3>A white shelf for many books</h3><p>$ 79 .00 Price $ 79.00";
+        assert_eq!(targets(html, "A white shelf for many books\n$79.00"), [1.0, 0.4]);
     }
 
     #[test]

@@ -93,7 +93,10 @@ pub fn page_rows(
     wanted: impl Fn(usize) -> bool,
 ) -> Rows {
     let n_features = matrices.iter().map(Matrix::n_features).max().unwrap_or(0);
-    let mut rows = Rows { n_features, ..Rows::default() };
+    // Where the columns end, what describes the page begins.
+    let n_columns = matrices.iter().map(Matrix::n_columns).max().unwrap_or(0);
+    let features = (n_columns as u16..n_features as u16).collect();
+    let mut rows = Rows { n_features, features, ..Rows::default() };
     let mut n_pages: HashMap<&str, f32> = HashMap::new();
     for kind in samples.iter().filter_map(|sample| kind(sample)) {
         *n_pages.entry(kind).or_default() += 1.0;
@@ -102,7 +105,6 @@ pub fn page_rows(
         let Some(kind) = kind(sample).filter(|_| wanted(page) && matrix.n_blocks() > 0) else { continue };
         rows.targets.push(f32::from(kind == wanted_kind.name()));
         rows.weights.push(30.0 / n_pages[kind].sqrt());
-        rows.features = (matrix.n_columns() as u16..n_features as u16).collect();
         rows.bytes.extend((0..n_features).map(|feature| matrix.value(feature, 0)));
     }
     rows

@@ -1,11 +1,11 @@
 //! What the trees of thresholds learn from: for every page and threshold, how near keeping the blocks above it comes to
 //! the best that any threshold could do.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use pith_extractor::blocks::Page;
 use pith_extractor::features::words;
-use pith_extractor::{Reading, THRESHOLDS, candidates};
+use pith_extractor::{Reading, Said, THRESHOLDS, candidates};
 
 use super::fit::on_threads;
 use super::samples::Sample;
@@ -24,7 +24,8 @@ pub fn threshold_rows(
     let pages = on_threads(samples, |page, sample| {
         let gold = words(sample.truth.text.as_deref()?);
         let reading = Reading::of(&sample.page.html, sample.page.url.as_deref().unwrap_or(""));
-        let scores = f1_by_threshold(&reading.page, &block_probabilities[page], &gold, type_probabilities[page][0] + type_probabilities[page][5] < 0.6);
+        let said = Said::on(&type_probabilities[page]);
+        let scores = f1_by_threshold(&reading.page, &block_probabilities[page], &gold, said);
         let best = scores.iter().copied().fold(0.0, f32::max);
         let matrix = candidates(&reading.page, &block_probabilities[page], &type_probabilities[page]);
         (best >= MIN_F1).then_some((page, matrix, scores, best))
@@ -32,18 +33,18 @@ pub fn threshold_rows(
     let mut rows = Rows::default();
     for (page, matrix, scores, best) in pages.into_iter().flatten() {
         rows.n_features = matrix.n_features();
-        rows.features = (0..matrix.n_features() as u16).collect();
         for (candidate, score) in scores.iter().enumerate() {
             rows.targets.push(score / best);
             rows.weights.push(weights[page] * best);
             rows.bytes.extend((0..matrix.n_features()).map(|feature| matrix.value(feature, candidate)));
         }
     }
+    rows.features = (0..rows.n_features as u16).collect();
     rows
 }
 
-/// The bag-of-words F1 of keeping all blocks above each threshold.
-fn f1_by_threshold(page: &Page<'_>, probabilities: &[f32], gold: &[u32], once: bool) -> [f32; THRESHOLDS.len()] {
+/// The bag-of-words F1 of keeping all blocks above each threshold that say anything new.
+fn f1_by_threshold(page: &Page<'_>, probabilities: &[f32], gold: &[u32], mut said: Said) -> [f32; THRESHOLDS.len()] {
     let mut left: HashMap<u32, i32> = HashMap::new();
     for word in gold {
         *left.entry(*word).or_default() += 1;
@@ -52,12 +53,11 @@ fn f1_by_threshold(page: &Page<'_>, probabilities: &[f32], gold: &[u32], once: b
     order.sort_by(|a, b| probabilities[*b].total_cmp(&probabilities[*a]));
     let mut order = order.into_iter().peekable();
     let (mut kept, mut shared) = (0usize, 0usize);
-    let mut said = HashSet::new();
     let mut scores = [0.0; THRESHOLDS.len()];
     for (score, threshold) in scores.iter_mut().zip(THRESHOLDS).rev() {
         while let Some(block) = order.next_if(|block| probabilities[*block] >= threshold) {
             let block = &page.blocks[block];
-            if once && block.n_words() >= 6 && !said.insert(block.fingerprint) {
+            if !said.is_new(block) {
                 continue;
             }
             for word in page.block_words(block) {
@@ -81,7 +81,7 @@ mod tests {
     #[test]
     fn the_right_threshold_has_the_best_score() {
         let page = Page::read(Tree::parse("<p>one two three four<p>home<p>five six"));
-        let scores = f1_by_threshold(&page, &[0.9, 0.3, 0.6], &words("one two three four five six"), false);
+        let scores = f1_by_threshold(&page, &[0.9, 0.3, 0.6], &words("one two three four five six"), Said::on(&[]));
         let at = |threshold: f32| scores[THRESHOLDS.iter().position(|other| *other == threshold).unwrap()];
         assert_eq!(at(0.5), 1.0);
         assert_eq!(at(0.87), 0.8);

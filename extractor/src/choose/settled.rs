@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use crate::PageType;
-use crate::blocks::{Page, place};
+use crate::blocks::{Block, Page, place};
 
 /// Where no block is as likely as this, there is no content: shells that a script fills, walls, errors.
 const LIKELY: f32 = 0.3;
@@ -21,7 +21,7 @@ const MIN_KEPT_WORDS: u32 = 8;
 /// Up to so many words a `noscript` alone is a plea to turn scripts on, not the page.
 const PLEA_WORDS: u32 = 30;
 
-/// Where prose is less likely than this, it is not repeated on purpose. Refrains and listings of code are.
+/// Where prose is less likely than this, nothing is repeated on purpose.
 const PROSE: f32 = 0.6;
 
 /// Shorter blocks may well be said twice. Two characters of a script without spaces are as long as a word.
@@ -39,18 +39,32 @@ pub(super) fn tidy(page: &Page<'_>, types: &[f32], kept: &mut [bool]) {
     if chance(PageType::Article) >= 0.5 {
         drop_hidden(page, kept);
     }
-    if chance(PageType::Article) + chance(PageType::Documentation) < PROSE {
-        drop_repeated(page, kept);
+    let mut said = Said::on(types);
+    for (block, kept) in page.blocks.iter().zip(kept).filter(|(_, kept)| **kept) {
+        *kept = said.is_new(block);
     }
 }
 
-/// Drops what a block that is kept has said before: answers quote the question, shops repeat cards for small screens.
-fn drop_repeated(page: &Page<'_>, kept: &mut [bool]) {
-    let mut said = HashSet::new();
-    for (block, kept) in page.blocks.iter().zip(kept) {
-        if *kept && block.n_words().saturating_sub(block.unspaced / 2) >= MIN_REPEATED_WORDS {
-            *kept = said.insert(block.fingerprint);
-        }
+/// What the blocks that are kept have said so far: answers quote the question, shops repeat cards for small screens.
+#[derive(Debug)]
+pub struct Said {
+    /// Prose repeats itself on purpose: refrains, examples, listings of code.
+    prose: bool,
+    fingerprints: HashSet<u32>,
+}
+
+impl Said {
+    /// Nothing yet, on a page with these chances of each type.
+    pub fn on(types: &[f32]) -> Said {
+        let chance = |kind: PageType| types.get(kind as usize).copied().unwrap_or_default();
+        let prose = chance(PageType::Article) + chance(PageType::Documentation) >= PROSE;
+        Said { prose, fingerprints: HashSet::new() }
+    }
+
+    /// Whether a block says anything new.
+    pub fn is_new(&mut self, block: &Block) -> bool {
+        let short = block.n_words().saturating_sub(block.unspaced / 2) < MIN_REPEATED_WORDS;
+        self.prose || short || self.fingerprints.insert(block.fingerprint)
     }
 }
 

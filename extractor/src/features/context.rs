@@ -1,17 +1,16 @@
 //! What stands before and after a block: neighbours, windows, the heading above, the densest region.
 
-use super::elements::wider;
 use super::{Evidence, LONG, Matrix, Sums, count, log, rate, share, signed_log, sum};
 use crate::blocks::lexicon::Theme;
 use crate::blocks::{Block, Page, RawLink};
 
 /// Adds the columns about what surrounds each block in reading order.
-pub(super) fn columns(page: &Page<'_>, sums: &Sums, evidence: &Evidence, matrix: &mut Matrix<'_>) {
+pub(super) fn columns(page: &Page<'_>, sums: &Sums, wider: &[u32], evidence: &Evidence, matrix: &mut Matrix<'_>) {
     position(page, sums, matrix);
     neighbours(page, matrix);
     windows(page, sums, matrix);
     headings(page, sums, matrix);
-    densest(page, sums, matrix);
+    densest(page, sums, wider, matrix);
     links(page, evidence, matrix);
 }
 
@@ -138,49 +137,44 @@ fn headings(page: &Page<'_>, sums: &Sums, matrix: &mut Matrix<'_>) {
     }
 }
 
-/// The headings above that a block stands under: not those of sections that have ended.
+/// The headings that a block stands under, those of sections that have ended not among them: what they announce, how
+/// many they are, and how far above the highest is. The title announces nothing.
 fn outline(page: &Page<'_>, sums: &Sums, matrix: &mut Matrix<'_>) {
     const THEMES: [Theme; 6] =
         [Theme::Comment, Theme::Related, Theme::Account, Theme::Legal, Theme::Shop, Theme::Review];
-    /// Heading of this level, its themes and those of all that are above it.
-    #[derive(Clone, Copy, Default)]
-    struct Open {
-        block: u32,
-        themes: [u8; THEMES.len()],
-    }
-    let mut open: [Option<Open>; 8] = [None; 8];
+    /// The level of the title.
+    const TITLE: usize = 1;
+    // The last heading of each level: its block, and what it and those above it announce.
+    let mut open: [Option<(usize, [u8; THEMES.len()])>; 7] = [None; 7];
     let mut rows = Vec::with_capacity(page.blocks.len());
     for (index, block) in page.blocks.iter().enumerate() {
-        let level = usize::from(block.heading.min(7));
+        let level = usize::from(block.heading);
         if level > 0 {
             open[level..].fill(None);
         }
-        let depth = open[2..].iter().flatten().count() as u8;
-        let themes = open[2..].iter().flatten().next_back().map_or([0; THEMES.len()], |open| open.themes);
-        let section = open[2..]
-            .iter()
-            .flatten()
-            .next()
-            .map_or(0, |open| log(sums.words_before(index) - sums.words_before(open.block as usize)));
-        rows.push((depth, section, themes));
-        if level > 1 {
-            let mut own = themes;
-            for (own, theme) in own.iter_mut().zip(THEMES) {
-                *own = (*own).max(share(u32::from(block.themes[theme as usize]), block.n_words()));
+        let mut above = open[TITLE + 1..].iter().flatten();
+        let depth = above.clone().count() as u8;
+        let highest =
+            above.clone().next().map_or(0, |(heading, _)| log(sums.words_before(index) - sums.words_before(*heading)));
+        let themes = above.next_back().map_or([0; THEMES.len()], |(_, themes)| *themes);
+        rows.push((depth, highest, themes));
+        if level > TITLE {
+            let mut with_own = themes;
+            for (most, theme) in with_own.iter_mut().zip(THEMES) {
+                *most = (*most).max(share(u32::from(block.themes[theme as usize]), block.n_words()));
             }
-            open[level] = Some(Open { block: index as u32, themes: own });
+            open[level] = Some((index, with_own));
         }
     }
-    matrix.push(rows.iter().map(|row| row.0));
-    matrix.push(rows.iter().map(|row| row.1));
+    matrix.push(rows.iter().map(|(depth, ..)| *depth));
+    matrix.push(rows.iter().map(|(_, highest, _)| *highest));
     for theme in 0..THEMES.len() {
-        matrix.push(rows.iter().map(|row| row.2[theme]));
+        matrix.push(rows.iter().map(|(.., themes)| themes[theme]));
     }
 }
 
 /// The element that holds most sentences most directly, and where each block stands to it.
-fn densest(page: &Page<'_>, sums: &Sums, matrix: &mut Matrix<'_>) {
-    let wider = wider(page);
+fn densest(page: &Page<'_>, sums: &Sums, wider: &[u32], matrix: &mut Matrix<'_>) {
     let mut scores = vec![0.0f32; page.elements.len()];
     for block in &page.blocks {
         let words = block.n_words();
