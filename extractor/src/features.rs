@@ -42,10 +42,9 @@ impl<'m> Matrix<'m> {
         let sums = Sums::count(page);
         own::columns(page, &mut matrix);
         evidence::columns(page, &sums, evidence, &mut matrix);
-        let wider = elements::wider(page);
-        elements::columns(page, &sums, &wider, names, &mut matrix);
+        elements::columns(page, &sums, names, &mut matrix);
         repetition::columns(page, &sums, &mut matrix);
-        context::columns(page, &sums, &wider, evidence, &mut matrix);
+        context::columns(page, &sums, evidence, &mut matrix);
         page::values(page, &sums, evidence, &mut matrix);
         matrix
     }

@@ -1,16 +1,17 @@
 //! What stands before and after a block: neighbours, windows, the heading above, the densest region.
 
+use super::elements::wider;
 use super::{Evidence, LONG, Matrix, Sums, count, log, rate, share, signed_log, sum};
 use crate::blocks::lexicon::Theme;
 use crate::blocks::{Block, Page, RawLink};
 
 /// Adds the columns about what surrounds each block in reading order.
-pub(super) fn columns(page: &Page<'_>, sums: &Sums, wider: &[u32], evidence: &Evidence, matrix: &mut Matrix<'_>) {
+pub(super) fn columns(page: &Page<'_>, sums: &Sums, evidence: &Evidence, matrix: &mut Matrix<'_>) {
     position(page, sums, matrix);
     neighbours(page, matrix);
     windows(page, sums, matrix);
     headings(page, sums, matrix);
-    densest(page, sums, wider, matrix);
+    densest(page, sums, matrix);
     links(page, evidence, matrix);
 }
 
@@ -174,7 +175,8 @@ fn outline(page: &Page<'_>, sums: &Sums, matrix: &mut Matrix<'_>) {
 }
 
 /// The element that holds most sentences most directly, and where each block stands to it.
-fn densest(page: &Page<'_>, sums: &Sums, wider: &[u32], matrix: &mut Matrix<'_>) {
+fn densest(page: &Page<'_>, sums: &Sums, matrix: &mut Matrix<'_>) {
+    let wider = wider(page);
     let mut scores = vec![0.0f32; page.elements.len()];
     for block in &page.blocks {
         let words = block.n_words();

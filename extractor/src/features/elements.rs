@@ -13,10 +13,10 @@ const LEVELS: usize = 4;
 const PER_LEVEL: usize = 14;
 
 /// Adds the columns about the elements around each block.
-pub(super) fn columns(page: &Page<'_>, sums: &Sums, wider: &[u32], names: &NameTable, matrix: &mut Matrix<'_>) {
+pub(super) fn columns(page: &Page<'_>, sums: &Sums, names: &NameTable, matrix: &mut Matrix<'_>) {
     roles(page, matrix);
     name_values(page, names, matrix);
-    ancestors(page, sums, wider, matrix);
+    ancestors(page, sums, matrix);
 }
 
 fn n_blocks(element: &Element) -> u32 {
@@ -120,7 +120,8 @@ fn scale(value: f32) -> u8 {
     (32.0 + value * 7.75).clamp(0.0, 63.0) as u8
 }
 
-fn ancestors(page: &Page<'_>, sums: &Sums, wider: &[u32], matrix: &mut Matrix<'_>) {
+fn ancestors(page: &Page<'_>, sums: &Sums, matrix: &mut Matrix<'_>) {
+    let wider = wider(page);
     let page_words = sums.page()[sum::WORDS];
     let long_words =
         |element: &Element| sums.of(sum::LONG_WORDS, element.first_block as usize, element.end_block as usize);

@@ -69,31 +69,45 @@ fn title_scores(page: &Page<'_>, title: &[u32]) -> Vec<u8> {
 /// How near in the tree a block is to the title: how much the smallest element around both holds, and how far below it
 /// the block is.
 fn beside(page: &Page<'_>, sums: &Sums, title: Option<usize>, matrix: &mut Matrix<'_>) {
-    let mut around: Vec<u32> = vec![u32::MAX; page.elements.len()];
-    if let Some(title) = title {
-        let mut element = page.blocks[title].element;
-        while around[element as usize] == u32::MAX {
-            around[element as usize] = element;
-            element = page.elements[element as usize].parent;
-        }
+    let Some(title) = title else {
+        return (0..3).for_each(|_| matrix.push((0..page.blocks.len()).map(|_| 0)));
+    };
+    let parent = |element: u32| page.elements[element as usize].parent;
+    let depth = |element: u32| usize::from(page.elements[element as usize].depth);
+    // The elements around the title, by their depth.
+    let mut chain = vec![page.blocks[title].element];
+    while let Some(last) = chain.last().filter(|last| parent(**last) != **last) {
+        chain.push(parent(*last));
     }
-    for index in 0..around.len() {
-        if around[index] == u32::MAX {
-            around[index] = around[page.elements[index].parent as usize];
-        }
-    }
-    let words = |element: u32| {
-        let element = page.elements.get(element as usize)?;
-        Some(sums.over(element.first_block as usize, element.end_block as usize)[sum::WORDS])
+    chain.reverse();
+    let mut last = (u32::MAX, 0);
+    let common: Vec<u32> = page
+        .blocks
+        .iter()
+        .map(|block| {
+            if last.0 != block.element {
+                let mut around = block.element;
+                while chain.get(depth(around)) != Some(&around) && parent(around) != around {
+                    around = parent(around);
+                }
+                last = (block.element, around);
+            }
+            last.1
+        })
+        .collect();
+    let words = |around: &u32| {
+        let around = &page.elements[*around as usize];
+        sums.of(sum::WORDS, around.first_block as usize, around.end_block as usize)
     };
     let total = sums.page()[sum::WORDS];
-    let common = || page.blocks.iter().map(|block| around[block.element as usize]);
-    matrix.push(common().map(|element| words(element).map_or(0, |words| log(words).max(1))));
-    matrix.push(common().map(|element| words(element).map_or(0, |words| share(words, total))));
-    matrix.push(page.blocks.iter().map(|block| {
-        let Some(element) = page.elements.get(around[block.element as usize] as usize) else { return 0 };
-        count(1 + u32::from(page.elements[block.element as usize].depth.saturating_sub(element.depth)))
-    }));
+    matrix.push(common.iter().map(|around| log(words(around)).max(1)));
+    matrix.push(common.iter().map(|around| share(words(around), total)));
+    matrix.push(
+        page.blocks
+            .iter()
+            .zip(&common)
+            .map(|(block, around)| count(1 + (depth(block.element).saturating_sub(depth(*around))) as u32)),
+    );
 }
 
 /// The block most like the title; a heading among equals, and nothing at all when no block is.
