@@ -10,8 +10,8 @@ mod own;
 mod page;
 mod repetition;
 
-use crate::blocks::Page;
 use crate::blocks::lexicon::{AROUND, Theme};
+use crate::blocks::{Block, Page};
 use crate::model::NameTable;
 pub use evidence::{Evidence, words};
 
@@ -245,12 +245,17 @@ mod sum {
 /// Words of the blocks that read like sentences: at least this many, few of them links.
 const LONG: u32 = 12;
 
+/// Whether a block is a sentence or more, most of it no link.
+pub(crate) fn is_long(block: &Block) -> bool {
+    block.n_words() >= LONG && block.link_words * 2 < block.n_words()
+}
+
 impl Sums {
     fn count(page: &Page<'_>) -> Sums {
         let mut rows = vec![[0u32; sum::COUNT]; page.blocks.len() + 1];
         for (block, row) in page.blocks.iter().zip(&mut rows[1..]) {
             let words = block.n_words();
-            let long = words >= LONG && block.link_words * 2 < words;
+            let long = is_long(block);
             row[sum::WORDS] = words;
             row[sum::LINK_WORDS] = block.link_words;
             row[sum::STOPS] = block.stops;

@@ -2,7 +2,7 @@
 
 use super::THRESHOLDS;
 use crate::blocks::{Block, Page, place};
-use crate::features::{Matrix, odds};
+use crate::features::{Matrix, is_long, odds};
 
 /// Sums over the blocks that are kept.
 mod sum {
@@ -51,7 +51,7 @@ impl Kept {
         self.sums[sum::WORDS] += words;
         self.sums[sum::EXPECTED] += words * probability;
         self.sums[sum::LINK_WORDS] += block.link_words as f32;
-        if block.n_words() >= 12 && block.link_words * 2 < block.n_words() {
+        if is_long(block) {
             self.sums[sum::LONG_WORDS] += words;
         }
         self.sums[sum::BLOCKS] += 1.0;

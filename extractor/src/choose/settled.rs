@@ -35,14 +35,17 @@ pub(super) fn is_empty(page: &Page<'_>, probabilities: &[f32]) -> bool {
 
 /// Drops what the kind of page does not mean to say: hidden parts of an article, repetitions elsewhere.
 pub(super) fn tidy(page: &Page<'_>, types: &[f32], kept: &mut [bool]) {
-    let chance = |kind: PageType| types.get(kind as usize).copied().unwrap_or_default();
-    if chance(PageType::Article) >= 0.5 {
+    if chance(types, PageType::Article) >= 0.5 {
         drop_hidden(page, kept);
     }
     let mut said = Said::on(types);
     for (block, kept) in page.blocks.iter().zip(kept).filter(|(_, kept)| **kept) {
         *kept = said.is_new(block);
     }
+}
+
+fn chance(types: &[f32], kind: PageType) -> f32 {
+    types.get(kind as usize).copied().unwrap_or_default()
 }
 
 /// What the blocks that are kept have said so far: answers quote the question, shops repeat cards for small screens.
@@ -56,8 +59,7 @@ pub struct Said {
 impl Said {
     /// Nothing yet, on a page with these chances of each type.
     pub fn on(types: &[f32]) -> Said {
-        let chance = |kind: PageType| types.get(kind as usize).copied().unwrap_or_default();
-        let prose = chance(PageType::Article) + chance(PageType::Documentation) >= PROSE;
+        let prose = chance(types, PageType::Article) + chance(types, PageType::Documentation) >= PROSE;
         Said { prose, fingerprints: HashSet::new() }
     }
 

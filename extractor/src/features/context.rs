@@ -1,7 +1,7 @@
 //! What stands before and after a block: neighbours, windows, the heading above, the densest region.
 
 use super::elements::wider;
-use super::{Evidence, LONG, Matrix, Sums, count, log, rate, share, signed_log, sum};
+use super::{Evidence, LONG, Matrix, Sums, count, is_long, log, rate, share, signed_log, sum};
 use crate::blocks::lexicon::Theme;
 use crate::blocks::{Block, Page, RawLink};
 
@@ -28,7 +28,7 @@ fn position(page: &Page<'_>, sums: &Sums, matrix: &mut Matrix<'_>) {
     matrix.push((0..n_blocks).map(|block| log(long - sums.rows[block + 1][sum::LONG_WORDS])));
     matrix.push((0..n_blocks).map(|block| share(sums.rows[block][sum::LONG_WORDS], long)));
     for forwards in [false, true] {
-        since(page, matrix, forwards, |block| block.n_words() >= LONG && block.link_words * 2 < block.n_words());
+        since(page, matrix, forwards, is_long);
         since(page, matrix, forwards, |block| block.ending == 2 && block.n_words() >= 5);
         since(page, matrix, forwards, |block| block.link_words * 4 < block.n_words() * 3);
     }
@@ -266,4 +266,23 @@ fn target_kind(target: &str, own_host: &str) -> u8 {
         return 3;
     }
     if other == "t.me" || other.split('.').any(|label| SOCIAL.contains(&label)) { 5 } else { 4 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tree::Tree;
+
+    #[test]
+    fn a_card_stands_under_the_heading_of_its_section() {
+        let page = Page::read(Tree::parse(
+            "<h1>A shelf</h1><h2>Related items</h2><h3>A chair</h3><p>Blue<h2>Notes</h2><p>Screws",
+        ));
+        let mut matrix = Matrix::of_rows(page.blocks.len());
+        outline(&page, &Sums::count(&page), &mut matrix);
+        let column = |feature| (0..page.blocks.len()).map(|block| matrix.value(feature, block)).collect::<Vec<u8>>();
+        assert_eq!(column(0), [0, 0, 1, 2, 0, 1]);
+        let related: Vec<bool> = column(3).iter().map(|share| *share > 1).collect();
+        assert_eq!(related, [false, false, true, true, false, false]);
+    }
 }

@@ -86,6 +86,7 @@ fn beside(page: &Page<'_>, sums: &Sums, title: Option<usize>, matrix: &mut Matri
         .iter()
         .map(|block| {
             if last.0 != block.element {
+                // No longer than the tree is deep, which is bounded.
                 let mut around = block.element;
                 while chain.get(depth(around)) != Some(&around) && parent(around) != around {
                     around = parent(around);
@@ -169,5 +170,28 @@ impl Shingles {
     fn contains(&self, hash: u32) -> bool {
         let (word, bit) = Shingles::bit(hash);
         self.bits[word] & bit != 0 && self.all.binary_search(&hash).is_ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tree::Tree;
+
+    #[test]
+    fn what_stands_beside_the_title_shares_a_small_element_with_it() {
+        let page = Page::read(Tree::parse(
+            "<body><div><h1>A white shelf</h1><p>For many books.</div><ul><li>Home and garden tools<li>More</ul>",
+        ));
+        let sums = Sums::count(&page);
+        let columns = |title| {
+            let mut matrix = Matrix::of_rows(page.blocks.len());
+            beside(&page, &sums, title, &mut matrix);
+            (0..page.blocks.len()).map(|block| matrix.value(1, block)).collect::<Vec<u8>>()
+        };
+        let shares = columns(Some(0));
+        assert!(shares[0] < shares[1] && shares[1] < 63, "{shares:?}");
+        assert_eq!(shares[2..], [63, 63], "only the whole page holds both");
+        assert_eq!(columns(None), [0; 4]);
     }
 }

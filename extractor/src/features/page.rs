@@ -1,6 +1,6 @@
 //! What kind of page it is: the same bytes for all of its blocks.
 
-use super::{Evidence, LONG, Matrix, Sums, count, log, rate, share, sum};
+use super::{Evidence, Matrix, Sums, count, is_long, log, rate, share, sum};
 use crate::blocks::lexicon::{N_THEMES, Role};
 use crate::blocks::{Page, place};
 use crate::tree::Tag;
@@ -89,7 +89,7 @@ fn word_shares(page: &Page<'_>, words: u32) -> Vec<u8> {
             *sum += if above[block.element as usize] & (1 << role as u32) != 0 { n_words } else { 0 };
         }
         unspaced += block.unspaced;
-        if n_words >= LONG && block.link_words * 2 < n_words {
+        if is_long(block) {
             let above = above[block.element as usize];
             let said = above & (1 << Role::Comment as u32 | 1 << Role::Forum as u32) != 0;
             let reviewed = above & (1 << Role::Review as u32) != 0;
