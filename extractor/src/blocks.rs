@@ -9,6 +9,7 @@ mod reader;
 mod walker;
 
 pub use reader::is_unspaced;
+pub(crate) use reader::small_letter;
 
 use crate::tree::{NodeId, Tag, Tree};
 use lexicon::N_THEMES;
@@ -109,9 +110,11 @@ pub struct Element {
 
 /// A link as it stands on the page.
 #[derive(Clone, Copy, Debug)]
-pub struct RawLink {
+pub struct RawLink<'a> {
     /// The `<a>`.
     pub node: NodeId,
+    /// Its `href` as it is written.
+    pub target: &'a str,
     /// Its text is `page.text[start..end]`.
     pub start: u32,
     /// Where its text ends.
@@ -136,7 +139,7 @@ pub struct Page<'a> {
     /// Hashes of the class words of all elements.
     pub names: Vec<u32>,
     /// The links.
-    pub links: Vec<RawLink>,
+    pub links: Vec<RawLink<'a>>,
     /// For each picture, the block before which it stands.
     pub pictures: Vec<u32>,
     /// For each field of a form, the block before which it stands.

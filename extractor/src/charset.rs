@@ -124,8 +124,10 @@ fn decode_as<'a>(bytes: &'a [u8], encoding: &'static Encoding, source: Source) -
 
 /// Whether most of what is not ASCII made sense: damaged text does, text in another encoding does not.
 fn fits(text: &str) -> bool {
+    /// The first byte of every character of more than one.
+    const LEADING: u8 = 0xC0;
     let broken = text.matches('\u{FFFD}').count();
-    let foreign = text.chars().filter(|character| !character.is_ascii()).count();
+    let foreign = text.bytes().filter(|byte| *byte >= LEADING).count();
     broken * 4 <= foreign || broken <= 1
 }
 

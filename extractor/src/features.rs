@@ -23,7 +23,7 @@ pub(crate) const LANES: usize = 32;
 pub struct Matrix<'m> {
     n_blocks: usize,
     n_columns: usize,
-    /// Column after column.
+    /// Column after column, with room for more.
     bytes: Vec<[u8; LANES]>,
     /// What all blocks share. These features come after the columns.
     shared: Vec<u8>,
@@ -35,7 +35,8 @@ impl<'m> Matrix<'m> {
     /// to no time; where `asked` ends, all are.
     pub fn of(page: &Page<'_>, evidence: &Evidence, names: &NameTable, asked: &'m [bool]) -> Matrix<'m> {
         let mut matrix = Matrix { n_blocks: page.blocks.len(), asked, ..Matrix::default() };
-        matrix.bytes.reserve(matrix.n_groups() * 300);
+        // Room for all columns at once: asking for it one by one takes longer than some columns do.
+        matrix.bytes = vec![[0; LANES]; matrix.n_groups() * 300];
         if page.blocks.is_empty() {
             return matrix;
         }
@@ -109,12 +110,12 @@ impl<'m> Matrix<'m> {
     }
 
     /// Adds a column.
+    #[inline]
     pub(crate) fn push(&mut self, column: impl Iterator<Item = u8>) {
         if !self.is_next_asked() {
             return self.push_nothing();
         }
-        let before = self.bytes.len();
-        // Room for the whole column first: asking for it byte by byte takes longer than most columns do.
+        let before = self.n_columns * self.n_groups();
         self.push_nothing();
         let mut n_filled = 0;
         let cells = &mut self.bytes[before..].as_flattened_mut()[..self.n_blocks];
@@ -127,8 +128,11 @@ impl<'m> Matrix<'m> {
 
     /// Adds a column of zeros.
     fn push_nothing(&mut self) {
-        self.bytes.resize(self.bytes.len() + self.n_groups(), [0; LANES]);
         self.n_columns += 1;
+        let n_filled = self.n_columns * self.n_groups();
+        if n_filled > self.bytes.len() {
+            self.bytes.resize(n_filled, [0; LANES]);
+        }
     }
 
     /// Adds a feature that all blocks share.
@@ -143,12 +147,31 @@ const TOP: u8 = 63;
 /// Four steps per doubling, up to 2^15.
 #[inline]
 fn log(count: u32) -> u8 {
+    match LOGS.get(count as usize) {
+        Some(step) => *step,
+        None => log_of(count),
+    }
+}
+
+/// The steps of small counts, which most are.
+static LOGS: [u8; 1024] = {
+    let mut logs = [0; 1024];
+    let mut count = 0;
+    while count < logs.len() {
+        logs[count] = log_of(count as u32);
+        count += 1;
+    }
+    logs
+};
+
+const fn log_of(count: u32) -> u8 {
     if count == 0 {
         return 0;
     }
     let bits = count.ilog2();
     let fraction = if bits >= 2 { (count >> (bits - 2)) & 3 } else { (count << (2 - bits)) & 3 };
-    (1 + 4 * bits + fraction).min(u32::from(TOP)) as u8
+    let step = 1 + 4 * bits + fraction;
+    if step < TOP as u32 { step as u8 } else { TOP }
 }
 
 /// A share of a whole; 0 when there is no whole.

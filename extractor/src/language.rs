@@ -95,13 +95,34 @@ fn is_english(sample: &str) -> bool {
     ];
     const MIN_WORDS: usize = 40;
     let (mut n_words, mut n_english) = (0, 0);
-    let is_letter = |byte: &u8| byte.is_ascii_alphanumeric() || !byte.is_ascii();
-    for word in sample.as_bytes().split(|byte| !is_letter(byte)).filter(|word| !word.is_empty()) {
-        n_words += 1;
-        n_english += usize::from(word.len() <= 4 && WORDS.contains(&packed(word)));
+    let (mut word, mut length) = (0, 0);
+    for byte in sample.bytes().chain([b' ']) {
+        let small = SMALL[usize::from(byte)];
+        if small != 0 {
+            word = (word << 8) | u32::from(small);
+            length += 1;
+        } else if length > 0 {
+            n_words += 1;
+            n_english += usize::from(length <= 4 && WORDS.contains(&word));
+            (word, length) = (0, 0);
+        }
     }
     n_words >= MIN_WORDS && n_english * 8 >= n_words
 }
+
+/// The small letter of each byte that words are made of, 0 for all others.
+const SMALL: [u8; 256] = {
+    let mut small = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let letter = byte as u8;
+        if letter.is_ascii_alphanumeric() || !letter.is_ascii() {
+            small[byte] = letter.to_ascii_lowercase();
+        }
+        byte += 1;
+    }
+    small
+};
 
 /// A word of at most four letters as a number, whatever the case of its letters.
 const fn packed(word: &[u8]) -> u32 {
@@ -149,6 +170,10 @@ impl Scripts {
         }
         let mut scripts = Scripts::default();
         for character in text.chars() {
+            if character.is_ascii() {
+                scripts.letters += usize::from(character.is_ascii_alphabetic());
+                continue;
+            }
             scripts.letters += usize::from(character.is_alphabetic());
             scripts.han += usize::from(chinese::is_han(character));
             scripts.kana += usize::from(matches!(character, '\u{3041}'..='\u{30FF}'));

@@ -1,10 +1,11 @@
 //! Where a page points: its links with absolute targets, and whether they stand in the main content.
 
-use url::Url;
+use url::{Position, Url};
 
 use crate::Link;
 use crate::blocks::Page;
 use crate::meta::collapse;
+use crate::tree::read_value;
 
 /// More links than this are a flood.
 const MAX_LINKS: usize = 10_000;
@@ -15,12 +16,10 @@ pub(crate) fn links(page: &Page<'_>, kept: &[bool], url: Option<&Url>, base: Opt
         Some(url) => url.join(base).ok(),
         None => Url::parse(base).ok(),
     });
-    let base = joined.as_ref().or(url);
-    let origin = base.map(|base| base[..url::Position::BeforePath].to_owned());
+    let mut base = Base::new(joined.as_ref().or(url));
     let mut links = Vec::with_capacity(page.links.len().min(MAX_LINKS));
     for raw in page.links.iter().take(MAX_LINKS) {
-        let Some(target) = page.tree.attribute(raw.node, "href") else { continue };
-        let Some(url) = resolve(target.trim(), base, origin.as_deref()) else { continue };
+        let Some(url) = base.resolve(trim(&read_value(raw.target))) else { continue };
         let (start, end) = (raw.start as usize, (raw.end as usize).min(page.text.len()));
         let text = page.text.get(start..end.max(start)).map(link_text).unwrap_or_default();
         let main = kept.get(raw.block as usize).copied().unwrap_or(false);
@@ -29,38 +28,133 @@ pub(crate) fn links(page: &Page<'_>, kept: &[bool], url: Option<&Url>, base: Opt
     links
 }
 
-/// The absolute form of a target, or nothing when it leads to no page.
-fn resolve(target: &str, base: Option<&Url>, origin: Option<&str>) -> Option<String> {
-    if target.is_empty() || target.starts_with('#') || target.len() > 4096 {
-        return None;
-    }
-    // Most targets are a path from the root or a whole address as the parser would write it.
-    let rooted = || origin.filter(|_| target.starts_with('/') && !target.starts_with("//"));
-    if let Some(origin) = rooted().filter(|_| is_settled_path(target)) {
-        return Some([origin, target].concat());
-    }
-    if is_settled_address(target) {
-        return Some(target.to_owned());
-    }
-    let url = match base {
-        Some(base) => base.join(target).ok()?,
-        None => Url::parse(target).ok()?,
-    };
-    matches!(url.scheme(), "http" | "https").then(|| url.into())
+/// What targets are relative to. Most are a path or a whole address as the parser would write it: those are put
+/// together without it.
+struct Base<'a> {
+    url: Option<&'a Url>,
+    /// `https` or `http`; empty where it is neither.
+    scheme: &'a str,
+    /// `https://example.com`.
+    origin: Option<&'a str>,
+    /// `https://example.com/a/`; empty where the scheme is.
+    folder: &'a str,
+    /// The last name of a site that the parser would leave as it is: most links of a page lead to few.
+    settled_host: String,
 }
+
+impl<'a> Base<'a> {
+    fn new(url: Option<&'a Url>) -> Base<'a> {
+        let web = url.filter(|url| matches!(url.scheme(), "http" | "https"));
+        let part = |end| web.map_or("", |url| &url[..end]);
+        let path = part(Position::AfterPath);
+        Base {
+            url,
+            scheme: part(Position::AfterScheme),
+            origin: url.map(|url| &url[..Position::BeforePath]),
+            folder: &path[..memchr::memrchr(b'/', path.as_bytes()).map_or(0, |slash| slash + 1)],
+            settled_host: String::new(),
+        }
+    }
+
+    /// The absolute form of a target, or nothing when it leads to no page.
+    fn resolve(&mut self, target: &str) -> Option<String> {
+        if target.is_empty() || target.len() > 4096 || leads_nowhere(target) {
+            return None;
+        }
+        self.put_together(target).or_else(|| self.parse(target))
+    }
+
+    fn parse(&self, target: &str) -> Option<String> {
+        let url = match self.url {
+            Some(base) => base.join(target).ok()?,
+            None => Url::parse(target).ok()?,
+        };
+        matches!(url.scheme(), "http" | "https").then(|| url.into())
+    }
+
+    /// What the parser would say, where that is plain.
+    fn put_together(&mut self, target: &str) -> Option<String> {
+        if let Some(rest) = target.strip_prefix("https://").or_else(|| target.strip_prefix("http://")) {
+            let slash = self.settled_site(rest)?;
+            return Some(if slash == rest.len() { [target, "/"].concat() } else { target.to_owned() });
+        }
+        if target.starts_with('/') && !target.starts_with("//") {
+            // Other schemes have other rules.
+            let plain = !self.scheme.is_empty() || !target.contains(['#', '%']);
+            let origin = self.origin.filter(|_| plain && is_settled_path(target))?;
+            return Some([origin, target].concat());
+        }
+        if self.scheme.is_empty() {
+            return None;
+        }
+        if let Some(rest) = target.strip_prefix("//") {
+            let slash = self.settled_site(rest)?;
+            return Some([self.scheme, ":", target, if slash == rest.len() { "/" } else { "" }].concat());
+        }
+        let bytes = target.as_bytes();
+        let is_name = bytes.first().is_some_and(u8::is_ascii_alphanumeric) && memchr::memchr(b':', bytes).is_none();
+        (is_name && is_settled_path(target)).then(|| [self.folder, target].concat())
+    }
+
+    /// Where the path begins in what follows `https://`, if the parser would leave all of it as it is.
+    fn settled_site(&mut self, rest: &str) -> Option<usize> {
+        let slash = memchr::memchr(b'/', rest.as_bytes()).unwrap_or(rest.len());
+        let (host, path) = rest.split_at(slash);
+        if host != self.settled_host || host.is_empty() {
+            if !is_settled_host(host) {
+                return None;
+            }
+            self.settled_host.clear();
+            self.settled_host.push_str(host);
+        }
+        is_settled_path(path).then_some(slash)
+    }
+}
+
+/// Whether a target is a place on the page or an action.
+fn leads_nowhere(target: &str) -> bool {
+    ["#", "javascript:", "mailto:", "tel:"].iter().any(|beginning| target.starts_with(beginning))
+}
+
+/// What the parser does with a byte of a path or of what follows it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    Stays,
+    /// It depends on what stands around it.
+    Depends,
+    Changes,
+}
+
+const FATES: [Fate; 256] = {
+    let mut fates = [Fate::Changes; 256];
+    let mut byte = 0;
+    while byte < 128 {
+        fates[byte] = match byte as u8 {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => Fate::Stays,
+            b'/' | b'-' | b'_' | b'~' | b'=' | b'&' | b'?' | b'+' | b',' | b':' | b';' | b'@' => Fate::Stays,
+            b'!' | b'$' | b'(' | b')' | b'*' | b'#' => Fate::Stays,
+            b'.' | b'%' => Fate::Depends,
+            _ => Fate::Changes,
+        };
+        byte += 1;
+    }
+    fates
+};
 
 /// Whether the parser would leave a path and what follows it as they are.
 fn is_settled_path(path: &str) -> bool {
-    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/-_.~=&?+,:;@!$()*".contains(byte);
     let bytes = path.as_bytes();
-    bytes.iter().all(plain) && !bytes.windows(2).any(|pair| pair == b"/.")
+    bytes.iter().enumerate().all(|(at, byte)| match FATES[usize::from(*byte)] {
+        Fate::Stays => true,
+        Fate::Changes => false,
+        // `/./` and `/../`, of which each stop may be written `%2e`.
+        Fate::Depends if *byte == b'.' => at > 0 && bytes[at - 1] != b'/',
+        Fate::Depends => !bytes[at..].starts_with(b"%2e") && !bytes[at..].starts_with(b"%2E"),
+    })
 }
 
-/// Whether the parser would leave an address as it is: small letters in a name that is no number, and a settled path.
-fn is_settled_address(address: &str) -> bool {
-    let Some(rest) = address.strip_prefix("https://").or_else(|| address.strip_prefix("http://")) else { return false };
-    let Some(slash) = memchr::memchr(b'/', rest.as_bytes()) else { return false };
-    let (host, path) = rest.split_at(slash);
+/// Whether the parser would leave the name of a site as it is: small letters in a name that is no number.
+fn is_settled_host(host: &str) -> bool {
     let last = host.rsplit('.').next().unwrap_or("");
     host.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'.' | b'-'))
         && last.bytes().all(|byte| byte.is_ascii_lowercase())
@@ -68,26 +162,35 @@ fn is_settled_address(address: &str) -> bool {
         && !host.contains("xn--")
         && !host.contains("..")
         && !host.starts_with(['.', '-'])
-        && is_settled_path(path)
+}
+
+/// Without white space around it, of which most targets have none.
+fn trim(target: &str) -> &str {
+    let bytes = target.as_bytes();
+    let ends = [bytes.first(), bytes.last()];
+    if ends.iter().flatten().all(|byte| byte.is_ascii_graphic()) { target } else { target.trim() }
 }
 
 /// The text of a link. Blocks are collapsed already; only what joins two of them, or a sign that nobody sees, is not.
 fn link_text(text: &str) -> String {
-    let bytes = text.as_bytes();
-    let seen = |byte: &u8| *byte >= b' ' && *byte != 0x7F && *byte != 0xC2;
-    let clean = bytes.iter().all(seen) && !bytes.windows(2).any(|pair| pair == b"  ");
-    if clean && text.is_ascii() { text.trim().to_owned() } else { collapse(text) }
+    let mut last = 0;
+    let clean = text.bytes().all(|byte| {
+        let before = std::mem::replace(&mut last, byte);
+        (b' '..0x7F).contains(&byte) && (byte != b' ' || before != b' ')
+    });
+    if clean { text.trim_ascii().to_owned() } else { collapse(text) }
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[track_caller]
     fn check(target: &str, expected: Option<&str>) {
         let base = Url::parse("https://example.com/a/b?c#d").unwrap();
-        let origin = base[..url::Position::BeforePath].to_owned();
-        assert_eq!(resolve(target, Some(&base), Some(&origin)).as_deref(), expected, "{target}");
+        assert_eq!(Base::new(Some(&base)).resolve(target).as_deref(), expected, "{target}");
         let slow = base.join(target).ok().filter(|url| expected.is_some() && url.scheme().starts_with("http"));
         assert_eq!(slow.map(String::from).as_deref(), expected, "the short way and the parser agree on {target}");
     }
@@ -118,8 +221,33 @@ mod tests {
         check("http://0x7f.1/p", Some("http://127.0.0.1/p"));
         check("https://user@other.org/p", Some("https://user@other.org/p"));
         check("https://a_b.org/p", Some("https://a_b.org/p"));
+        check("https://other.org/a#b/c", Some("https://other.org/a#b/c"));
+        check("//other.org", Some("https://other.org/"));
+        check("//other.org/a%20b", Some("https://other.org/a%20b"));
+        check("e/f.html?g#h", Some("https://example.com/a/e/f.html?g#h"));
+        check("e/./f", Some("https://example.com/a/e/f"));
+        check("e:80/f", None);
+        check("e/f:g", Some("https://example.com/a/e/f:g"));
+        check("?e", Some("https://example.com/a/b?e"));
+        check("/a/.%2E/b", Some("https://example.com/b"));
+        check("/a/%2/b%", Some("https://example.com/a/%2/b%"));
         check("#top", None);
+        check("tel:123", None);
         check("mailto:x@y.z", None);
         check("javascript:void(0)", None);
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_put_together_is_what_the_parser_says(
+            target in "(https?://|//|/|)[a-cA-C0-9.-]{0,6}([/?#.%2eE:@a-d&=+~-]{0,4}[a-f]{0,2}){0,4}",
+            base in "(https?://a\\.b(:81)?(/c/d\\?e|/|))"
+        ) {
+            let base = Url::parse(&base).unwrap();
+            let mut base = Base::new(Some(&base));
+            if let Some(found) = base.put_together(&target) {
+                prop_assert_eq!(Some(found), base.parse(&target), "{}", target);
+            }
+        }
     }
 }

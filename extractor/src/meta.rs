@@ -41,10 +41,8 @@ impl Head {
     /// Reads titles, metas, links and structured data, wherever on the page they stand.
     pub(crate) fn read(tree: &Tree<'_>) -> Head {
         let mut head = Head::default();
+        // What is no element has no tag of a name.
         for node in tree.nodes() {
-            if !tree.is_element(node) {
-                continue;
-            }
             match tree.tag(node) {
                 Tag::Html => head.language = head.language.take().or_else(|| owned(tree.attribute(node, "lang"))),
                 Tag::Title if head.title.is_empty() && tree.parent(node).is_some_and(|up| tree.tag(up) != Tag::Svg) => {

@@ -97,18 +97,34 @@ impl<'m> Asking<'m> {
         self.leaves[..tree.leaves.len()].copy_from_slice(&tree.leaves);
     }
 
-    /// For each block of a group the number of its leaf.
-    #[inline]
-    fn places(&self, group: usize) -> [u8; LANES] {
-        let mut places = self.shared;
-        let questions = self.columns.iter().zip(&self.thresholds).zip(&self.bits).take(self.n_questions);
-        for ((column, thresholds), bits) in questions {
-            let values = &column[group];
-            for lane in 0..LANES {
-                places[lane] |= (-i8::from((values[lane] as i8) > thresholds[lane])) as u8 & bits[lane];
-            }
+    /// For each block of some groups the number of its leaf.
+    fn find_places(&self, groups: &[usize], places: &mut [[u8; LANES]]) {
+        match self.n_questions {
+            0 => places.fill(self.shared),
+            1 => self.answer::<1>(groups, places),
+            2 => self.answer::<2>(groups, places),
+            3 => self.answer::<3>(groups, places),
+            4 => self.answer::<4>(groups, places),
+            5 => self.answer::<5>(groups, places),
+            6 => self.answer::<6>(groups, places),
+            7 => self.answer::<7>(groups, places),
+            _ => self.answer::<MAX_DEPTH>(groups, places),
         }
-        places
+    }
+
+    /// Asks `N` questions; a loop of known length takes half the instructions.
+    fn answer<const N: usize>(&self, groups: &[usize], places: &mut [[u8; LANES]]) {
+        let columns: [&[[u8; LANES]]; N] = std::array::from_fn(|question| self.columns[question]);
+        for (group, places) in groups.iter().zip(places) {
+            let mut found = self.shared;
+            for (column, (thresholds, bits)) in columns.iter().zip(self.thresholds.iter().zip(&self.bits)) {
+                let values = &column[*group];
+                for lane in 0..LANES {
+                    found[lane] |= (-i8::from((values[lane] as i8) > thresholds[lane])) as u8 & bits[lane];
+                }
+            }
+            *places = found;
+        }
     }
 }
 
@@ -123,18 +139,21 @@ impl Ensemble {
         /// Trees whose leaves are added in one pass: looking them up is most of the work.
         const TOGETHER: usize = 4;
         let mut sums = vec![[0i32; LANES]; groups.len()];
+        let mut places: [_; TOGETHER] = std::array::from_fn(|_| vec![[0u8; LANES]; groups.len()]);
         let mut asking: [Asking<'_>; TOGETHER] = std::array::from_fn(|_| Asking::nobody());
         for trees in self.trees.chunks(TOGETHER) {
-            for (index, asking) in asking.iter_mut().enumerate() {
+            for (index, (asking, places)) in asking.iter_mut().zip(&mut places).enumerate() {
                 match trees.get(index) {
                     Some(tree) => asking.turn_to(tree, matrix),
                     None => *asking = Asking::nobody(),
                 }
+                asking.find_places(groups, places);
             }
-            for (group, sums) in groups.iter().zip(&mut sums) {
-                let places = [0, 1, 2, 3].map(|tree: usize| asking[tree].places(*group));
+            let leaves = asking.each_ref().map(|asking| &asking.leaves);
+            for (group, sums) in sums.iter_mut().enumerate() {
+                let places = places.each_ref().map(|places| &places[group]);
                 for (lane, sum) in sums.iter_mut().enumerate() {
-                    let leaf = |tree: usize| i32::from(asking[tree].leaves[usize::from(places[tree][lane])]);
+                    let leaf = |tree: usize| i32::from(leaves[tree][usize::from(places[tree][lane])]);
                     *sum += leaf(0) + leaf(1) + leaf(2) + leaf(3);
                 }
             }

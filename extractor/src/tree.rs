@@ -38,6 +38,7 @@ use std::borrow::Cow;
 
 pub use arena::{Kind, Namespace};
 use arena::{NONE, Node, Span, flag};
+pub(crate) use attributes::read_value;
 pub use attributes::{Attribute, Attributes};
 use builder::Builder;
 pub use doctype::Doctype;

@@ -34,31 +34,63 @@ pub fn words(text: &str, language: Option<Language>) -> Vec<&str> {
 
 /// How many words a text has; in scripts without spaces every character counts as one.
 pub fn count_words(text: &str) -> usize {
-    let is_space = |byte: Option<&u8>| byte.is_none_or(u8::is_ascii_whitespace);
+    let bytes = text.as_bytes();
+    // The end of the text is a space.
+    let kind = |at: usize| bytes.get(at).map_or(Kind::Space, |byte| KINDS[usize::from(*byte)]);
     let mut count = 0;
-    let mut rest = text;
-    while !rest.is_empty() {
-        let bytes = rest.as_bytes();
-        let n_letters = bytes.iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
-        let sign = bytes.get(n_letters).is_some_and(|byte| byte.is_ascii() && !byte.is_ascii_whitespace());
+    let mut start = 0;
+    while start < bytes.len() {
+        let mut end = start;
+        while kind(end) == Kind::Letter {
+            end += 1;
+        }
         // Most pieces between spaces are letters and perhaps a sign behind them: one word, without any tables.
-        let end = n_letters + usize::from(sign);
-        if is_space(bytes.get(end)) && (n_letters > 0 || !sign) {
+        let n_letters = end - start;
+        end += usize::from(n_letters > 0 && kind(end) == Kind::Sign);
+        if kind(end) == Kind::Space {
             count += usize::from(n_letters > 0);
-            rest = rest.get(end + 1..).unwrap_or("");
+            start = end + 1;
             continue;
         }
-        let end = bytes.iter().position(u8::is_ascii_whitespace).unwrap_or(bytes.len());
-        let (piece, after) = rest.split_at(end);
+        while kind(end) != Kind::Space {
+            end += 1;
+        }
+        let piece = &text[start..end];
         if piece.is_ascii() {
             ascii_words(piece, &mut |_| count += 1);
         } else {
             count += count_wide_words(piece);
         }
-        rest = after;
+        start = end;
     }
     count
 }
+
+/// What a byte is to a piece between spaces.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// An ASCII letter or digit.
+    Letter,
+    /// Any other ASCII sign.
+    Sign,
+    Space,
+    /// A part of a character beyond ASCII.
+    Wide,
+}
+
+const KINDS: [Kind; 256] = {
+    let mut kinds = [Kind::Wide; 256];
+    let mut byte = 0;
+    while byte < 128 {
+        kinds[byte] = match byte as u8 {
+            byte if byte.is_ascii_alphanumeric() => Kind::Letter,
+            byte if byte.is_ascii_whitespace() => Kind::Space,
+            _ => Kind::Sign,
+        };
+        byte += 1;
+    }
+    kinds
+};
 
 /// The words of a piece with characters beyond ASCII: a Chinese character is a word wherever it stands.
 fn count_wide_words(piece: &str) -> usize {

@@ -295,36 +295,60 @@ const ROLES: &[(Role, &str)] = &[
 ];
 
 /// A map from 32-bit hashes to bits, open addressing, a power of two in size.
+///
+/// Hashes stand apart from their bits: every word of a page is looked up, and those that are not there, which are
+/// most, touch a few kilobytes only.
 #[derive(Debug)]
 pub struct HashBits {
-    slots: Vec<(u32, u32)>,
+    /// 0 where there is none.
+    hashes: Vec<u32>,
+    bits: Vec<u32>,
+    /// A bit for each hash: most of those that are not there are told by it alone.
+    filter: [u64; 256],
 }
 
 impl HashBits {
     fn new(entries: impl Iterator<Item = (u32, u32)>) -> Self {
         let entries: Vec<_> = entries.collect();
-        let mut table = HashBits { slots: vec![(0, 0); (entries.len() * 4).next_power_of_two()] };
+        let n_slots = (entries.len() * 2).next_power_of_two();
+        let mut table = HashBits { hashes: vec![0; n_slots], bits: vec![0; n_slots], filter: [0; 256] };
         for (hash, bits) in entries {
             let slot = table.slot(hash);
-            table.slots[slot] = (hash, table.slots[slot].1 | bits);
+            table.hashes[slot] = hash;
+            table.bits[slot] |= bits;
+            let (word, bit) = HashBits::filter_bit(hash);
+            table.filter[word] |= bit;
         }
         table
     }
 
     #[inline]
     fn slot(&self, hash: u32) -> usize {
-        let mask = self.slots.len() - 1;
+        let mask = self.hashes.len() - 1;
         let mut slot = spread(hash) & mask;
-        while self.slots[slot].0 != hash && self.slots[slot].0 != 0 {
+        while self.hashes[slot] != hash && self.hashes[slot] != 0 {
             slot = (slot + 1) & mask;
         }
         slot
     }
 
+    #[inline]
+    fn filter_bit(hash: u32) -> (usize, u64) {
+        ((hash >> 24) as usize, 1 << ((hash >> 18) & 63))
+    }
+
+    /// Whether a hash may be there; seldom wrong where many are asked for that are not.
+    #[inline]
+    pub fn may_hold(&self, hash: u32) -> bool {
+        let (word, bit) = HashBits::filter_bit(hash);
+        self.filter[word] & bit != 0
+    }
+
     /// The bits of a hash; none when it is not there.
     #[inline]
     pub fn get(&self, hash: u32) -> u32 {
-        self.slots[self.slot(hash)].1
+        let slot = self.slot(hash);
+        if self.hashes[slot] == hash { self.bits[slot] } else { 0 }
     }
 }
 

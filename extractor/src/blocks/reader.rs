@@ -86,8 +86,7 @@ impl Reader {
     }
 
     pub(super) fn space(&mut self) {
-        self.end_word();
-        self.last_unspaced = None;
+        self.between_words();
         self.pending_space = self.open;
     }
 
@@ -124,8 +123,7 @@ impl Reader {
         if !self.open {
             return;
         }
-        self.end_word();
-        self.last_unspaced = None;
+        self.between_words();
         self.open = false;
         self.pending_space = false;
         let kept = self.text[self.block.start as usize..].trim_end().len();
@@ -148,80 +146,88 @@ impl Reader {
     /// Reads a piece of text. Words may go on from the piece before.
     pub(super) fn push(&mut self, piece: &str, link: bool, bold: bool, preformatted: bool) {
         let bytes = piece.as_bytes();
-        let mut at = 0;
+        // What is read and not yet written begins at `run`: text is copied by the line, not by the word. No space is
+        // pending while there is any.
+        let (mut run, mut at) = (0, 0);
         while let Some(&byte) = bytes.get(at) {
-            if is_ascii_word(byte) {
-                at += self.ascii_word(&piece[at..], link, bold);
-            } else if byte.is_ascii() {
-                self.ascii(byte, preformatted);
-                at += 1;
-            } else {
-                let character = piece[at..].chars().next().expect("a character starts here");
-                self.wide(character, link, bold);
-                at += character.len_utf8();
+            match KINDS[usize::from(byte)] {
+                Kind::Word => at += self.ascii_word(&bytes[at..], link, bold),
+                Kind::Space if preformatted => {
+                    self.between_words();
+                    self.pending_space = false;
+                    at += 1;
+                }
+                Kind::Space => {
+                    self.between_words();
+                    let single = byte == b' ' && at > run;
+                    at += 1;
+                    if !(single && bytes.get(at).is_some_and(|next| is_seen(*next))) {
+                        self.text.push_str(&piece[run..at - 1]);
+                        self.pending_space = true;
+                        run = at;
+                    }
+                }
+                Kind::Wide => {
+                    let character = piece[at..].chars().next().expect("a character starts here");
+                    if character.is_whitespace() {
+                        self.between_words();
+                        self.text.push_str(&piece[run..at]);
+                        self.pending_space = true;
+                        run = at + character.len_utf8();
+                    } else {
+                        self.wide(character, link, bold);
+                    }
+                    at += character.len_utf8();
+                }
+                sign => {
+                    self.sign(sign);
+                    at += 1;
+                }
             }
         }
+        self.text.push_str(&piece[run..]);
     }
 
-    /// Reads the letters and digits that `piece` begins with, all at once; answers how many there are.
+    /// Reads the letters and digits that some bytes begin with, all at once; answers how many there are.
     #[inline]
-    fn ascii_word(&mut self, piece: &str, link: bool, bold: bool) -> usize {
-        let bytes = piece.as_bytes();
+    fn ascii_word(&mut self, bytes: &[u8], link: bool, bold: bool) -> usize {
         self.write_space();
         self.begin_word(bytes[0].is_ascii_uppercase(), link, bold);
-        let (mut word, mut digits, mut length) = (self.word, 0, 0);
+        let (mut word, mut all_bits, mut length) = (self.word, u8::MAX, 0);
         for &byte in bytes {
             let small = SMALL[usize::from(byte)];
             if small == 0 {
                 break;
             }
             word = mix(word, small);
-            digits += u32::from(byte.is_ascii_digit());
+            all_bits &= small;
             length += 1;
         }
         self.word = word;
-        self.block.digits += digits;
+        if all_bits & NO_DIGIT == 0 {
+            self.block.digits += bytes[..length].iter().map(|byte| u32::from(byte.is_ascii_digit())).sum::<u32>();
+        }
         self.block.characters += length as u32;
-        self.text.push_str(&piece[..length]);
         length
     }
 
     #[inline]
-    fn ascii(&mut self, byte: u8, preformatted: bool) {
-        if byte.is_ascii_whitespace() {
-            self.end_word();
-            self.last_unspaced = None;
-            if preformatted {
-                self.text.push(byte as char);
-                self.pending_space = false;
-            } else {
-                self.pending_space = true;
-            }
-            return;
-        }
+    fn sign(&mut self, kind: Kind) {
         self.write_space();
-        self.text.push(byte as char);
         self.block.characters += 1;
-        self.end_word();
-        self.last_unspaced = None;
-        match byte {
-            b'.' | b'!' | b'?' => self.block.stops += 1,
-            b',' | b';' => self.block.commas += 1,
-            b'$' => self.block.money += 1,
-            b'|' | b'/' | b'>' => self.block.separators += 1,
+        self.between_words();
+        match kind {
+            Kind::Stop => self.block.stops += 1,
+            Kind::Comma => self.block.commas += 1,
+            Kind::Money => self.block.money += 1,
+            Kind::Separator => self.block.separators += 1,
             _ => {}
         }
     }
 
+    /// A character beyond ASCII that is no space.
     fn wide(&mut self, character: char, link: bool, bold: bool) {
-        if character.is_whitespace() {
-            self.end_word();
-            self.last_unspaced = None;
-            self.pending_space = true;
-            return;
-        }
         self.write_space();
-        self.text.push(character);
         self.block.characters += 1;
         if is_unspaced(character) {
             self.unspaced(character, link, bold);
@@ -234,7 +240,7 @@ impl Reader {
             self.word = small.encode_utf8(&mut buffer).bytes().fold(self.word, mix);
             return;
         }
-        self.end_word();
+        self.between_words();
         match character {
             '。' | '！' | '？' | '…' | '।' | '؟' | '۔' => self.block.stops += 1,
             '，' | '、' | '；' | '،' => self.block.commas += 1,
@@ -242,6 +248,12 @@ impl Reader {
             '»' | '›' | '·' | '•' | '｜' | '→' => self.block.separators += 1,
             _ => {}
         }
+    }
+
+    /// What is read next belongs to no word before it.
+    #[inline]
+    fn between_words(&mut self) {
+        self.end_word();
         self.last_unspaced = None;
     }
 
@@ -318,9 +330,44 @@ impl Reader {
     }
 }
 
+/// What a byte is to a block.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// A part of an ASCII word.
+    Word,
+    Space,
+    Stop,
+    Comma,
+    Money,
+    Separator,
+    /// Any other ASCII sign.
+    Sign,
+    /// The beginning of a character beyond ASCII.
+    Wide,
+}
+
+const KINDS: [Kind; 256] = {
+    let mut kinds = [Kind::Wide; 256];
+    let mut byte = 0;
+    while byte < 128 {
+        kinds[byte] = match byte as u8 {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' => Kind::Word,
+            b'.' | b'!' | b'?' => Kind::Stop,
+            b',' | b';' => Kind::Comma,
+            b'$' => Kind::Money,
+            b'|' | b'/' | b'>' => Kind::Separator,
+            byte if byte.is_ascii_whitespace() => Kind::Space,
+            _ => Kind::Sign,
+        };
+        byte += 1;
+    }
+    kinds
+};
+
+/// Whether a byte is an ASCII letter or sign, no space.
 #[inline]
-fn is_ascii_word(byte: u8) -> bool {
-    SMALL[usize::from(byte)] != 0
+fn is_seen(byte: u8) -> bool {
+    !matches!(KINDS[usize::from(byte)], Kind::Space | Kind::Wide)
 }
 
 /// The small letter of each byte that ASCII words are made of, 0 for all others: one look-up for what would be five
@@ -329,14 +376,22 @@ const SMALL: [u8; 256] = {
     let mut small = [0; 256];
     let mut byte = 0;
     while byte < 128 {
-        let character = byte as u8;
-        if character.is_ascii_alphanumeric() || character == b'_' {
-            small[byte] = character.to_ascii_lowercase();
+        if matches!(KINDS[byte], Kind::Word) {
+            small[byte] = (byte as u8).to_ascii_lowercase();
         }
         byte += 1;
     }
     small
 };
+
+/// The small form of an ASCII character that words are made of; nothing for all others.
+#[inline]
+pub(crate) fn small_letter(character: char) -> Option<u8> {
+    u8::try_from(character).ok().map(|byte| SMALL[usize::from(byte)]).filter(|small| *small != 0)
+}
+
+/// The bit that letters have and digits have not.
+const NO_DIGIT: u8 = 0x40;
 
 /// Scripts whose characters count one by one: kana, Han, Thai, Burmese.
 pub fn is_unspaced(character: char) -> bool {

@@ -3,7 +3,7 @@
 use super::names::Names;
 use super::reader::{self, Reader};
 use super::{Break, Element, MAX_BLOCKS, RawLink, lexicon::SEED, place};
-use crate::tree::{Kind, NodeId, Step, Tag, Tree};
+use crate::tree::{Kind, NodeId, Step, Tag, Tree, read_value};
 
 /// What is true inside an open element and must be put back when it closes.
 #[derive(Clone, Copy)]
@@ -24,7 +24,7 @@ pub(super) struct Walker<'t, 'a> {
     pub(super) reader: Reader,
     pub(super) elements: Vec<Element>,
     pub(super) names: Names<'a>,
-    pub(super) links: Vec<RawLink>,
+    pub(super) links: Vec<RawLink<'a>>,
     pub(super) pictures: Vec<u32>,
     pub(super) fields: Vec<u32>,
     stack: Vec<State>,
@@ -157,7 +157,7 @@ impl<'t, 'a> Walker<'t, 'a> {
             self.reader.space();
         }
         let names_from = self.names.all.len() as u32;
-        let [class, id, itemprop, role] = self.tree.find_attributes(node, ["class", "id", "itemprop", "role"]);
+        let [class, id, href, itemprop, role] = self.tree.find_raw(node, ["class", "id", "href", "itemprop", "role"]);
         let mut roles = 0;
         for value in [class, id, itemprop].into_iter().flatten() {
             roles |= self.names.read(value);
@@ -167,16 +167,16 @@ impl<'t, 'a> Walker<'t, 'a> {
         let hidden = if self.tree.hidden(node) { place::HIDDEN } else { 0 };
         let mut state = self.state;
         state.node = node;
-        state.places |= places | hidden | place::of_role(role.as_deref());
+        state.places |= places | hidden | place::of_role(role.map(read_value).as_deref());
         state.heading = state.heading.max(heading);
         state.bold |= matches!(tag, Tag::B | Tag::Strong) || heading > 0;
         if is_block {
             state.tag = Some(tag);
         }
-        if tag == Tag::A && self.tree.has_attribute(node, "href") {
+        if let Some(target) = href.filter(|_| tag == Tag::A) {
             state.link = self.links.len() as u32;
             let at = self.reader.text_position();
-            self.links.push(RawLink { node, start: at, end: at, block: self.reader.next_block() });
+            self.links.push(RawLink { node, target, start: at, end: at, block: self.reader.next_block() });
             self.reader.open_link();
         }
         if recorded {

@@ -4,6 +4,7 @@ use super::elements::wider;
 use super::{Evidence, LONG, Matrix, Sums, count, is_long, log, rate, share, signed_log, sum};
 use crate::blocks::lexicon::Theme;
 use crate::blocks::{Block, Page, RawLink};
+use crate::tree::read_value;
 
 /// Adds the columns about what surrounds each block in reading order.
 pub(super) fn columns(page: &Page<'_>, sums: &Sums, evidence: &Evidence, matrix: &mut Matrix<'_>) {
@@ -88,14 +89,14 @@ fn windows(page: &Page<'_>, sums: &Sums, matrix: &mut Matrix<'_>) {
     for radius in [3usize, 8, 20] {
         let over: Vec<[u32; sum::COUNT]> =
             (0..page.blocks.len()).map(|block| sums.over(block.saturating_sub(radius), block + radius + 1)).collect();
-        let mut column = |value: fn(&[u32; sum::COUNT]) -> u8| matrix.push(over.iter().map(value));
-        column(|inside| log(inside[sum::WORDS]));
-        column(|inside| share(inside[sum::LINK_WORDS], inside[sum::WORDS]));
-        column(|inside| share(inside[sum::STOP_WORDS], inside[sum::WORDS]));
-        column(|inside| share(inside[sum::LONG_WORDS], inside[sum::WORDS]));
-        column(|inside| share(inside[sum::THEME_WORDS], inside[sum::WORDS]));
-        column(|inside| rate(inside[sum::SPEAKER_WORDS], inside[sum::WORDS], 400));
-        column(|inside| count(inside[sum::HEADINGS]));
+        let part = |column: usize| over.iter().map(move |inside| share(inside[column], inside[sum::WORDS]));
+        matrix.push(over.iter().map(|inside| log(inside[sum::WORDS])));
+        matrix.push(part(sum::LINK_WORDS));
+        matrix.push(part(sum::STOP_WORDS));
+        matrix.push(part(sum::LONG_WORDS));
+        matrix.push(part(sum::THEME_WORDS));
+        matrix.push(over.iter().map(|inside| rate(inside[sum::SPEAKER_WORDS], inside[sum::WORDS], 400)));
+        matrix.push(over.iter().map(|inside| count(inside[sum::HEADINGS])));
     }
 }
 
@@ -114,20 +115,26 @@ fn headings(page: &Page<'_>, sums: &Sums, matrix: &mut Matrix<'_>) {
             above
         })
         .collect();
-    let mut column = |value: &dyn Fn(usize, usize) -> u8| {
-        matrix.push(above.iter().enumerate().map(|(index, above)| above.map_or(0, |above| value(index, above))));
-    };
-    column(&|index, above| log(sums.words_before(index) - sums.words_before(above)));
-    column(&|index, above| count((index - above) as u32));
-    column(&|_, above| page.blocks[above].heading);
-    column(&|_, above| log(page.blocks[above].n_words()));
-    for theme in
-        [Theme::Comment, Theme::Related, Theme::Share, Theme::Account, Theme::Legal, Theme::Shop, Theme::Review]
-    {
-        column(&|_, above| {
-            let heading = &page.blocks[above];
-            share(u32::from(heading.themes[theme as usize]), heading.n_words())
-        });
+    let columns = above.iter().enumerate();
+    matrix.push(
+        columns
+            .clone()
+            .map(|(index, above)| above.map_or(0, |above| log(sums.words_before(index) - sums.words_before(above)))),
+    );
+    matrix.push(columns.map(|(index, above)| above.map_or(0, |above| count((index - above) as u32))));
+    // What a heading says is said once, for all blocks below it.
+    let mut last = (None, [0; PER_HEADING]);
+    let rows: Vec<[u8; PER_HEADING]> = above
+        .iter()
+        .map(|above| {
+            if last.0 != *above {
+                last = (*above, above.map_or([0; PER_HEADING], |above| heading_row(&page.blocks[above])));
+            }
+            last.1
+        })
+        .collect();
+    for feature in 0..PER_HEADING {
+        matrix.push(rows.iter().map(|row| row[feature]));
     }
     outline(page, sums, matrix);
     // The last words before that announce comments or other pages, heading or not.
@@ -136,6 +143,24 @@ fn headings(page: &Page<'_>, sums: &Sums, matrix: &mut Matrix<'_>) {
             block.n_words() <= 8 && block.themes[theme as usize] > 0 && block.stops == 0
         });
     }
+}
+
+/// What a heading says about the blocks below it: its level, its length and its themes.
+const PER_HEADING: usize = 9;
+
+fn heading_row(heading: &Block) -> [u8; PER_HEADING] {
+    let theme = |theme: Theme| share(u32::from(heading.themes[theme as usize]), heading.n_words());
+    [
+        heading.heading,
+        log(heading.n_words()),
+        theme(Theme::Comment),
+        theme(Theme::Related),
+        theme(Theme::Share),
+        theme(Theme::Account),
+        theme(Theme::Legal),
+        theme(Theme::Shop),
+        theme(Theme::Review),
+    ]
 }
 
 /// The headings that a block stands under, those of sections that have ended not among them: what they announce, how
@@ -216,13 +241,14 @@ fn densest(page: &Page<'_>, sums: &Sums, matrix: &mut Matrix<'_>) {
 fn links(page: &Page<'_>, evidence: &Evidence, matrix: &mut Matrix<'_>) {
     let own_host = host(&evidence.address);
     let mut targets = vec![[0u8; 3]; page.blocks.len()];
-    for RawLink { node, block, .. } in &page.links {
+    for RawLink { target, block, .. } in &page.links {
         // Every target has a kind; the first that a block has is the one that counts.
         let Some(row) = targets.get_mut(*block as usize).filter(|row| row[0] == 0) else { continue };
-        let Some(target) = page.tree.attribute(*node, "href") else { continue };
+        let target = read_value(target);
         let path = after(&target, "://").unwrap_or(&target);
-        let joints = path.bytes().take(256).filter(|byte| matches!(byte, b'/' | b'-' | b'_' | b'=')).count();
-        *row = [target_kind(&target, own_host), count(joints as u32), log(path.len() as u32)];
+        let head = &path.as_bytes()[..path.len().min(256)];
+        let joints = head.iter().map(|byte| u32::from(matches!(byte, b'/' | b'-' | b'_' | b'='))).sum();
+        *row = [target_kind(&target, own_host), count(joints), log(path.len() as u32)];
     }
     for feature in 0..3 {
         matrix.push(targets.iter().map(|row| row[feature]));

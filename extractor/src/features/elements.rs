@@ -23,15 +23,28 @@ fn n_blocks(element: &Element) -> u32 {
     element.end_block.saturating_sub(element.first_block)
 }
 
+/// The elements that hold any text: the others are around no block.
+fn with_blocks<'p>(page: &'p Page<'_>) -> impl Iterator<Item = (usize, &'p Element)> {
+    page.elements.iter().enumerate().filter(|(_, element)| n_blocks(element) > 0)
+}
+
+/// Roles, filled up.
+const ROLE_LANES: usize = N_ROLES.next_multiple_of(16);
+
 /// For each role, how near the nearest ancestor that announces it is; 0 when none does.
 #[expect(clippy::needless_range_loop, reason = "one column of many rows at a time")]
 fn roles(page: &Page<'_>, matrix: &mut Matrix<'_>) {
-    let mut near = vec![[0u8; N_ROLES]; page.elements.len()];
-    for (index, element) in page.elements.iter().enumerate() {
+    // A little wider than needed, so that a row is two steps of a vector.
+    let mut near = vec![[0u8; ROLE_LANES]; page.elements.len()];
+    for (index, element) in with_blocks(page) {
         let mut row = near[element.parent as usize];
-        for (role, value) in row.iter_mut().enumerate() {
-            let announced = (element.roles >> role) & 1 != 0;
-            *value = if announced { 63 } else { value.saturating_sub(u8::from(*value > 1)) };
+        for value in &mut row {
+            *value -= u8::from(*value > 1);
+        }
+        let mut roles = element.roles;
+        while roles != 0 {
+            row[roles.trailing_zeros() as usize % ROLE_LANES] = 63;
+            roles &= roles - 1;
         }
         near[index] = row;
     }
@@ -81,7 +94,7 @@ fn name_values(page: &Page<'_>, names: &NameTable, matrix: &mut Matrix<'_>) {
     const N_REMEMBERED: usize = 128;
     let mut remembered = [OwnNames::default(); N_REMEMBERED];
     let mut values = vec![NameValue::default(); page.elements.len()];
-    for (index, element) in page.elements.iter().enumerate() {
+    for (index, element) in with_blocks(page) {
         let mut value = values[element.parent as usize];
         let slot = &mut remembered[element.signature as usize % N_REMEMBERED];
         if slot.signature != element.signature {
@@ -103,16 +116,14 @@ fn name_values(page: &Page<'_>, names: &NameTable, matrix: &mut Matrix<'_>) {
         }
         values[index] = value;
     }
-    let mut column = |read: fn(&NameValue) -> f32| {
-        matrix.push(page.blocks.iter().map(|block| scale(read(&values[block.element as usize]))));
-    };
-    column(|value| value.lowest);
-    column(|value| value.highest);
-    column(|value| value.own);
-    column(|value| value.nearest);
-    column(|value| value.decayed * 0.5);
-    column(|value| value.last_three.iter().sum::<f32>() * 0.5);
-    matrix.push(page.blocks.iter().map(|block| values[block.element as usize].since_lowest));
+    let of_blocks = || page.blocks.iter().map(|block| &values[block.element as usize]);
+    matrix.push(of_blocks().map(|value| scale(value.lowest)));
+    matrix.push(of_blocks().map(|value| scale(value.highest)));
+    matrix.push(of_blocks().map(|value| scale(value.own)));
+    matrix.push(of_blocks().map(|value| scale(value.nearest)));
+    matrix.push(of_blocks().map(|value| scale(value.decayed * 0.5)));
+    matrix.push(of_blocks().map(|value| scale(value.last_three.iter().sum::<f32>() * 0.5)));
+    matrix.push(of_blocks().map(|value| value.since_lowest));
 }
 
 /// Log-odds from -4 to 4 as a byte.

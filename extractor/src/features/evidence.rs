@@ -2,7 +2,7 @@
 
 use super::{Matrix, Sums, count, log, share, signed_log, sum};
 use crate::blocks::lexicon::{SEED, hash, mix};
-use crate::blocks::{Page, is_unspaced};
+use crate::blocks::{Page, is_unspaced, small_letter};
 
 /// What is known about a page beside its blocks. Every field may be empty.
 #[derive(Clone, Debug, Default)]
@@ -36,31 +36,30 @@ pub(super) fn columns(page: &Page<'_>, sums: &Sums, evidence: &Evidence, matrix:
         );
     }
     for text in [&evidence.description, &evidence.body] {
-        let shingles = Shingles::of(&words(text));
+        let shingles = HashSet::of(words(text).windows(3).map(shingle).collect());
+        if shingles.sorted.is_empty() {
+            matrix.push_nothing();
+            continue;
+        }
         matrix.push(page.blocks.iter().map(|block| {
             let words = page.block_words(block);
-            if shingles.all.is_empty() || words.len() < 3 {
-                return 0;
-            }
             let found = words.windows(3).filter(|window| shingles.contains(shingle(window))).count();
-            share(found as u32, words.len() as u32 - 2)
+            share(found as u32, words.len().saturating_sub(2) as u32)
         }));
     }
 }
 
 /// How much of the title a block holds, and how much more it holds: 63 is the title and nothing else.
 fn title_scores(page: &Page<'_>, title: &[u32]) -> Vec<u8> {
-    let mut sorted = title.to_vec();
-    sorted.sort_unstable();
-    sorted.dedup();
+    let known = HashSet::of(title.to_vec());
     page.blocks
         .iter()
         .map(|block| {
             let words = page.block_words(block);
-            if sorted.is_empty() || words.is_empty() || words.len() > 4 * title.len() + 8 {
+            if title.is_empty() || words.is_empty() || words.len() > 4 * title.len() + 8 {
                 return 0;
             }
-            let found = words.iter().filter(|word| sorted.binary_search(word).is_ok()).count();
+            let found = words.iter().filter(|word| known.contains(**word)).count();
             share(2 * found as u32, (words.len() + title.len()) as u32)
         })
         .collect()
@@ -80,22 +79,13 @@ fn beside(page: &Page<'_>, sums: &Sums, title: Option<usize>, matrix: &mut Matri
         chain.push(parent(*last));
     }
     chain.reverse();
-    let mut last = (u32::MAX, 0);
-    let common: Vec<u32> = page
-        .blocks
-        .iter()
-        .map(|block| {
-            if last.0 != block.element {
-                // No longer than the tree is deep, which is bounded.
-                let mut around = block.element;
-                while chain.get(depth(around)) != Some(&around) && parent(around) != around {
-                    around = parent(around);
-                }
-                last = (block.element, around);
-            }
-            last.1
-        })
-        .collect();
+    // For each element the smallest around it that is also around the title; the first is around everything.
+    let mut shared = vec![0; page.elements.len()];
+    for (index, element) in page.elements.iter().enumerate().skip(1) {
+        let around_title = chain.get(usize::from(element.depth)) == Some(&(index as u32));
+        shared[index] = if around_title { index as u32 } else { shared[element.parent as usize] };
+    }
+    let common: Vec<u32> = page.blocks.iter().map(|block| shared[block.element as usize]).collect();
     let words = |around: &u32| {
         let around = &page.elements[*around as usize];
         sums.of(sum::WORDS, around.first_block as usize, around.end_block as usize)
@@ -126,8 +116,12 @@ pub fn words(text: &str) -> Vec<u32> {
     let mut word = None;
     let mut buffer = [0; 4];
     for character in text.chars() {
+        if let Some(small) = small_letter(character) {
+            word = Some(mix(word.unwrap_or(SEED), small));
+            continue;
+        }
         let single = is_unspaced(character);
-        if !single && (character.is_alphanumeric() || character == '_') {
+        if !character.is_ascii() && !single && character.is_alphanumeric() {
             let small = character.to_lowercase().next().unwrap_or(character);
             word = Some(small.encode_utf8(&mut buffer).bytes().fold(word.unwrap_or(SEED), mix));
             continue;
@@ -145,31 +139,32 @@ fn shingle(words: &[u32]) -> u32 {
     words.iter().fold(SEED, |hash, word| (hash ^ word).wrapping_mul(0x0100_0193).rotate_left(7))
 }
 
-/// Runs of three words, and a bit for each: most runs of a page are told apart by it.
-struct Shingles {
-    all: Vec<u32>,
+/// Hashes of words or of runs of words, and a bit for each: most of those that are not there are told by it.
+struct HashSet {
+    sorted: Vec<u32>,
     bits: [u64; 64],
 }
 
-impl Shingles {
-    fn of(words: &[u32]) -> Shingles {
-        let mut all: Vec<u32> = words.windows(3).map(shingle).collect();
-        all.sort_unstable();
+impl HashSet {
+    fn of(mut hashes: Vec<u32>) -> HashSet {
+        hashes.sort_unstable();
         let mut bits = [0; 64];
-        for hash in &all {
-            let (word, bit) = Shingles::bit(*hash);
+        for hash in &hashes {
+            let (word, bit) = HashSet::bit(*hash);
             bits[word] |= bit;
         }
-        Shingles { all, bits }
+        HashSet { sorted: hashes, bits }
     }
 
+    #[inline]
     fn bit(hash: u32) -> (usize, u64) {
         ((hash >> 26) as usize, 1 << ((hash >> 20) & 63))
     }
 
+    #[inline]
     fn contains(&self, hash: u32) -> bool {
-        let (word, bit) = Shingles::bit(hash);
-        self.bits[word] & bit != 0 && self.all.binary_search(&hash).is_ok()
+        let (word, bit) = HashSet::bit(hash);
+        self.bits[word] & bit != 0 && self.sorted.binary_search(&hash).is_ok()
     }
 }
 

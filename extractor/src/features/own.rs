@@ -2,32 +2,31 @@
 
 use super::{Alike, Matrix, count, log, rate, share};
 use crate::blocks::lexicon::AROUND;
-use crate::blocks::{Block, Break, Page, place};
+use crate::blocks::{Break, Page, place};
 use crate::tree::Tag;
 
 /// Adds the columns about the block's own text and place.
 pub(super) fn columns(page: &Page<'_>, matrix: &mut Matrix<'_>) {
     let blocks = &page.blocks;
-    let mut column = |value: fn(&Block) -> u8| matrix.push(blocks.iter().map(value));
-    column(|block| log(block.n_words()));
-    column(|block| log(block.characters));
-    column(|block| share(block.link_words, block.n_words()));
-    column(|block| share(block.bold_words, block.n_words()));
-    column(|block| block.ending);
-    column(|block| rate(block.commas, block.n_words(), 200));
-    column(|block| rate(block.stops, block.n_words(), 200));
-    column(|block| count(block.stops));
-    column(|block| share(u32::from(block.themes[0]), block.n_words()));
-    column(|block| share(block.capitals, block.n_words()));
-    column(|block| share(block.digits, block.characters));
-    column(|block| rate(block.characters, block.n_words(), 4));
-    column(|block| share(block.unspaced, block.characters));
-    column(|block| count(block.money));
-    column(|block| count(block.separators));
-    column(|block| count(block.links));
-    column(|block| block.heading);
-    column(|block| u8::from(block.begins == Break::Line));
-    column(|block| block.tag.map_or(0, tag_class));
+    matrix.push(blocks.iter().map(|block| log(block.n_words())));
+    matrix.push(blocks.iter().map(|block| log(block.characters)));
+    matrix.push(blocks.iter().map(|block| share(block.link_words, block.n_words())));
+    matrix.push(blocks.iter().map(|block| share(block.bold_words, block.n_words())));
+    matrix.push(blocks.iter().map(|block| block.ending));
+    matrix.push(blocks.iter().map(|block| rate(block.commas, block.n_words(), 200)));
+    matrix.push(blocks.iter().map(|block| rate(block.stops, block.n_words(), 200)));
+    matrix.push(blocks.iter().map(|block| count(block.stops)));
+    matrix.push(blocks.iter().map(|block| share(u32::from(block.themes[0]), block.n_words())));
+    matrix.push(blocks.iter().map(|block| share(block.capitals, block.n_words())));
+    matrix.push(blocks.iter().map(|block| share(block.digits, block.characters)));
+    matrix.push(blocks.iter().map(|block| rate(block.characters, block.n_words(), 4)));
+    matrix.push(blocks.iter().map(|block| share(block.unspaced, block.characters)));
+    matrix.push(blocks.iter().map(|block| count(block.money)));
+    matrix.push(blocks.iter().map(|block| count(block.separators)));
+    matrix.push(blocks.iter().map(|block| count(block.links)));
+    matrix.push(blocks.iter().map(|block| block.heading));
+    matrix.push(blocks.iter().map(|block| u8::from(block.begins == Break::Line)));
+    matrix.push(blocks.iter().map(|block| block.tag.map_or(0, tag_class)));
     for theme in 1..crate::blocks::lexicon::N_THEMES {
         matrix.push(blocks.iter().map(|block| count(u32::from(block.themes[theme]))));
     }

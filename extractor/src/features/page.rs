@@ -38,22 +38,12 @@ pub(super) fn values(page: &Page<'_>, sums: &Sums, evidence: &Evidence, matrix: 
 }
 
 fn tag_counts(page: &Page<'_>) -> [u8; 8] {
-    let mut counts = [0u32; 8];
+    let mut counts = [0u32; Tag::COUNT];
     for element in &page.elements {
-        let place = match element.tag {
-            Tag::Article => 0,
-            Tag::Table => 1,
-            Tag::H1 => 2,
-            Tag::Main => 3,
-            Tag::Li => 4,
-            Tag::Pre => 5,
-            Tag::P => 6,
-            Tag::Blockquote => 7,
-            _ => continue,
-        };
-        counts[place] += 1;
+        counts[element.tag as usize] += 1;
     }
-    counts.map(log)
+    [Tag::Article, Tag::Table, Tag::H1, Tag::Main, Tag::Li, Tag::Pre, Tag::P, Tag::Blockquote]
+        .map(|tag| log(counts[tag as usize]))
 }
 
 /// Shares of words by theme, place and role of the elements around them.

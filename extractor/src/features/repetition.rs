@@ -50,18 +50,15 @@ pub(super) fn columns(page: &Page<'_>, sums: &Sums, matrix: &mut Matrix<'_>) {
         for feature in 0..PER_GROUP {
             matrix.push(of_members.iter().map(|group| rows[*group][feature]));
         }
-        let mut column = |value: &dyn Fn(usize, usize) -> u8| {
-            matrix.push(members.iter().enumerate().map(|(block, member)| match *member {
-                0 => 0,
-                member => value(block, member as usize),
-            }));
-        };
-        column(&|_, member| {
-            let element = &page.elements[member];
-            log(sums.of(sum::WORDS, element.first_block as usize, element.end_block as usize))
-        });
-        column(&|block, member| count((block as u32).saturating_sub(page.elements[member].first_block)));
-        column(&|_, member| log(groups.order[member]));
+        let some = |member: &u32, value: u8| if *member == 0 { 0 } else { value };
+        matrix.push(members.iter().map(|member| {
+            let element = &page.elements[*member as usize];
+            some(member, log(sums.of(sum::WORDS, element.first_block as usize, element.end_block as usize)))
+        }));
+        matrix.push(members.iter().zip(0u32..).map(|(member, block)| {
+            some(member, count(block.saturating_sub(page.elements[*member as usize].first_block)))
+        }));
+        matrix.push(members.iter().map(|member| some(member, log(groups.order[*member as usize]))));
     }
     templates(page, page_words, matrix);
     // The strongest group of the page: what kind of page is it?
@@ -84,6 +81,23 @@ struct Template {
     speaker_words: u32,
 }
 
+/// Features of a template; the last is the place of a block in it.
+const PER_TEMPLATE: usize = 7;
+
+impl Template {
+    fn row(&self, page_words: u32) -> [u8; PER_TEMPLATE] {
+        [
+            log(self.blocks),
+            log(self.words / self.blocks.max(1)),
+            share(self.words, page_words),
+            share(self.link_words, self.words),
+            rate(self.stops, self.words, 300),
+            rate(self.speaker_words, self.words, 400),
+            0,
+        ]
+    }
+}
+
 fn templates(page: &Page<'_>, page_words: u32, matrix: &mut Matrix<'_>) {
     let mut paths = vec![0u32; page.elements.len()];
     for (index, element) in page.elements.iter().enumerate().skip(1) {
@@ -91,7 +105,7 @@ fn templates(page: &Page<'_>, page_words: u32, matrix: &mut Matrix<'_>) {
         paths[index] = (above ^ element.signature).wrapping_mul(0x0100_0193).rotate_left(5);
     }
     let order = Alike::sorted(page.blocks.iter().map(|block| paths[block.element as usize] ^ u32::from(block.heading)));
-    let mut templates = vec![(Template::default(), 0u32); page.blocks.len()];
+    let mut rows = vec![[0; PER_TEMPLATE]; page.blocks.len()];
     for run in order.runs() {
         let mut template = Template::default();
         for index in Alike::indices(run) {
@@ -102,20 +116,15 @@ fn templates(page: &Page<'_>, page_words: u32, matrix: &mut Matrix<'_>) {
             template.stops += block.stops;
             template.speaker_words += u32::from(block.themes[Theme::Speaker as usize]);
         }
+        let mut row = template.row(page_words);
         for (place, index) in Alike::indices(run).enumerate() {
-            templates[index] = (template, place as u32);
+            row[PER_TEMPLATE - 1] = log(place as u32);
+            rows[index] = row;
         }
     }
-    let mut column = |value: fn(&Template, u32) -> u8, whole: u32| {
-        matrix.push(templates.iter().map(|(template, _)| value(template, whole)));
-    };
-    column(|template, _| log(template.blocks), 0);
-    column(|template, _| log(template.words / template.blocks.max(1)), 0);
-    column(|template, whole| share(template.words, whole), page_words);
-    column(|template, _| share(template.link_words, template.words), 0);
-    column(|template, _| rate(template.stops, template.words, 300), 0);
-    column(|template, _| rate(template.speaker_words, template.words, 400), 0);
-    matrix.push(templates.iter().map(|(_, place)| log(*place)));
+    for feature in 0..PER_TEMPLATE {
+        matrix.push(rows.iter().map(|row| row[feature]));
+    }
 }
 
 struct Groups {
@@ -128,11 +137,13 @@ struct Groups {
 
 impl Groups {
     fn of(page: &Page<'_>, sums: &Sums) -> Groups {
-        let mut keys: Vec<(u64, u32)> = page
-            .elements
-            .iter()
-            .enumerate()
-            .filter(|(_, element)| element.end_block > element.first_block)
+        let with_blocks =
+            || page.elements.iter().enumerate().filter(|(_, element)| element.end_block > element.first_block);
+        // Most elements have too few siblings to be alike, and need not be sorted.
+        let mut n_children = vec![0u32; page.elements.len()];
+        with_blocks().for_each(|(_, element)| n_children[element.parent as usize] += 1);
+        let mut keys: Vec<(u64, u32)> = with_blocks()
+            .filter(|(_, element)| n_children[element.parent as usize] as usize >= MIN_MEMBERS)
             .map(|(index, element)| ((u64::from(element.parent) << 32) | u64::from(element.signature), index as u32))
             .collect();
         keys.sort_unstable();

@@ -3,6 +3,9 @@
 /// No abbreviation in the lists has more characters.
 pub(super) const LONGEST: usize = 12;
 
+/// The most letters of an abbreviation that is written in ASCII without full stops.
+const LONGEST_KNOWN: usize = 6;
+
 /// Stand before a name or a number: what follows belongs to them, whatever its case.
 const BEFORE_NAMES: &[&str] = &[
     // English
@@ -59,6 +62,9 @@ pub(super) fn is_one(word: &str, next: &str) -> bool {
     {
         return initial != 'I' || !starts_with_starter(next);
     }
+    if word.len() > LONGEST_KNOWN && word.is_ascii() && !word.contains('.') {
+        return false;
+    }
     let lower = word.to_lowercase();
     let before_number = next.starts_with(|c: char| c.is_numeric());
     if BEFORE_NUMBERS.contains(&lower.as_str()) {
@@ -75,4 +81,17 @@ pub(super) fn is_one(word: &str, next: &str) -> bool {
 fn starts_with_starter(next: &str) -> bool {
     let word: String = next.chars().take_while(|c| c.is_alphabetic()).take(LONGEST).collect();
     STARTERS.contains(&word.to_lowercase().as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_limits_hold() {
+        for known in [BEFORE_NAMES, BEFORE_NUMBERS, EITHER].concat() {
+            assert!(known.chars().count() <= LONGEST, "{known}");
+            assert!(known.len() <= LONGEST_KNOWN || !known.is_ascii() || known.contains('.'), "{known}");
+        }
+    }
 }

@@ -26,14 +26,15 @@ impl<'a> Tree<'a> {
         Some(self.value(span))
     }
 
-    /// The values of several attributes, found in one pass, in the order asked for.
+    /// The values of several attributes as they are written, found in one pass, in the order asked for.
     #[inline]
-    pub fn find_attributes<const N: usize>(&self, node: NodeId, names: [&str; N]) -> [Option<Cow<'a, str>>; N] {
-        let mut found = [const { None }; N];
+    pub(crate) fn find_raw<const N: usize>(&self, node: NodeId, names: [&str; N]) -> [Option<&'a str>; N] {
+        let mut found = [None; N];
         for span in self.spans(node) {
             for (value, name) in found.iter_mut().zip(names) {
-                if value.is_none() && self.is_named(span, name) {
-                    *value = Some(self.value(span));
+                if self.is_named(span, name) {
+                    value.get_or_insert_with(|| self.raw(span.value_start, span.value_end));
+                    break;
                 }
             }
         }
@@ -85,18 +86,24 @@ impl<'a> Tree<'a> {
 
     #[inline]
     fn is_named(&self, span: &Span, name: &str) -> bool {
-        (span.name_end - span.name_start) as usize == name.len()
-            && self.raw(span.name_start, span.name_end).eq_ignore_ascii_case(name)
+        // Most attributes have a name of another length, and those are not looked at.
+        let (start, end) = (span.name_start as usize, span.name_end as usize);
+        end - start == name.len() && self.source.as_bytes()[start..end].eq_ignore_ascii_case(name.as_bytes())
     }
 
     fn value(&self, span: &Span) -> Cow<'a, str> {
-        entities::read(self.raw(span.value_start, span.value_end), VALUE)
+        read_value(self.raw(span.value_start, span.value_end))
     }
 
     #[inline]
     fn raw(&self, start: u32, end: u32) -> &'a str {
         &self.source[start as usize..end as usize]
     }
+}
+
+/// What a value stands for, with character references resolved.
+pub(crate) fn read_value(raw: &str) -> Cow<'_, str> {
+    entities::read(raw, VALUE)
 }
 
 /// Iterator of [`Tree::attributes`].

@@ -138,6 +138,15 @@ const SHORTEST_OPEN_NAME: usize = 2;
 const LONGEST_OPEN_NAME: usize = 6;
 
 fn named(name: &str) -> Option<&'static str> {
+    // A page holds these a hundred times more often than all others together.
+    match name {
+        "nbsp;" => return Some("\u{A0}"),
+        "amp;" => return Some("&"),
+        "quot;" => return Some("\""),
+        "lt;" => return Some("<"),
+        "gt;" => return Some(">"),
+        _ => {}
+    }
     ENTITIES.binary_search_by(|(known, _)| (*known).cmp(name)).ok().map(|index| ENTITIES[index].1)
 }
 

@@ -48,6 +48,10 @@ impl Range {
         &source[self.start as usize..self.end as usize]
     }
 
+    pub fn bytes_of<'a>(&self, source: &'a str) -> &'a [u8] {
+        &source.as_bytes()[self.start as usize..self.end as usize]
+    }
+
     pub fn is_empty(&self) -> bool {
         self.start == self.end
     }

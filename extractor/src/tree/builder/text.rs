@@ -44,7 +44,7 @@ impl Builder<'_> {
 
     #[inline]
     fn text_in_body(&mut self, range: Range, flags: u8) {
-        let source = range.of(self.tokenizer.source).as_bytes();
+        let source = range.bytes_of(self.tokenizer.source);
         if source.first() == Some(&0) && source.iter().all(|&byte| byte == 0) {
             return;
         }
@@ -158,8 +158,7 @@ impl Builder<'_> {
 
     /// The leading white space, also when written as `&#32;`, and the rest.
     fn split_space(&self, range: Range) -> (Range, Range) {
-        let raw = range.of(self.tokenizer.source);
-        let bytes = raw.as_bytes();
+        let bytes = range.bytes_of(self.tokenizer.source);
         let mut length = 0;
         while let Some(&byte) = bytes.get(length) {
             if is_space(byte) {
@@ -169,7 +168,7 @@ impl Builder<'_> {
             if byte != b'&' {
                 break;
             }
-            match entities::reference(&raw[length..], References::Text) {
+            match entities::reference(&range.of(self.tokenizer.source)[length..], References::Text) {
                 Some((found, n_bytes)) if u8::try_from(found.first()).is_ok_and(is_space) => length += n_bytes,
                 _ => break,
             }
