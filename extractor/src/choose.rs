@@ -4,9 +4,10 @@
 //! `2 Σ n·p / (Σ n·p over all + Σ n over the kept)`, in words. That promise is one of the things by which a learned
 //! judge compares the thresholds; how much is kept, how scattered it is, where it stands and the kind of page are others.
 //!
-//! Some things are settled without the judge: a page whose every block is unlikely has no content, nor has one of which
-//! a few words or a plea for scripts would remain; what an article hides is not a part of it; and what a thread or a
-//! shop says again counts once.
+//! Some things are settled without the judge: what stands in menus, headers, footers and asides must be likely; a page
+//! whose every block is unlikely has no content, nor has one of which a few words or a plea for scripts would remain;
+//! what an article hides is not a part of it; a thread without other prose is all that visitors say; and what a thread
+//! or a shop says again counts once.
 
 mod candidates;
 mod settled;
@@ -14,7 +15,7 @@ mod settled;
 use crate::blocks::Page;
 use crate::model::Ensemble;
 pub use candidates::candidates;
-pub use settled::Said;
+pub use settled::{Said, plausible};
 
 /// Thresholds that are compared.
 pub const THRESHOLDS: [f32; 18] =
@@ -44,6 +45,7 @@ pub(crate) fn is_sure(page: &Page<'_>, probabilities: &[f32]) -> bool {
 /// For each block whether it is kept.
 pub fn choose(page: &Page<'_>, probabilities: &[f32], types: &[f32], judge: &Ensemble) -> Vec<bool> {
     let nothing = || vec![false; probabilities.len()];
+    let probabilities = &plausible(page, probabilities)[..];
     if settled::is_empty(page, probabilities) {
         return nothing();
     }

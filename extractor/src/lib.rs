@@ -24,7 +24,7 @@ pub mod tree;
 mod walk;
 mod words;
 
-pub use choose::{Said, THRESHOLDS, candidates, choose};
+pub use choose::{Said, THRESHOLDS, candidates, choose, plausible};
 pub use document::{Comments, Counts, Document, Link, Options, PageType, SummarySentence};
 pub use extract::{Reading, extract};
 pub use language::Language;

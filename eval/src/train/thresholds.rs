@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use pith_extractor::blocks::Page;
 use pith_extractor::features::words;
-use pith_extractor::{Reading, Said, THRESHOLDS, candidates};
+use pith_extractor::{Reading, Said, THRESHOLDS, candidates, plausible};
 
 use super::fit::on_threads;
 use super::samples::Sample;
@@ -24,10 +24,11 @@ pub fn threshold_rows(
     let pages = on_threads(samples, |page, sample| {
         let gold = words(sample.truth.text.as_deref()?);
         let reading = Reading::of(&sample.page.html, sample.page.url.as_deref().unwrap_or(""));
+        let probabilities = plausible(&reading.page, &block_probabilities[page]);
         let said = Said::on(&type_probabilities[page]);
-        let scores = f1_by_threshold(&reading.page, &block_probabilities[page], &gold, said);
+        let scores = f1_by_threshold(&reading.page, &probabilities, &gold, said);
         let best = scores.iter().copied().fold(0.0, f32::max);
-        let matrix = candidates(&reading.page, &block_probabilities[page], &type_probabilities[page]);
+        let matrix = candidates(&reading.page, &probabilities, &type_probabilities[page]);
         (best >= MIN_F1).then_some((page, matrix, scores, best))
     });
     let mut rows = Rows::default();

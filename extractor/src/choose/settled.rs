@@ -1,12 +1,20 @@
-//! What needs no judge: pages without content, what an article hides, what a thread or a shop says again.
+//! What needs no judge: pages without content, what stands around it, what an article hides, threads that are nothing
+//! but what visitors say, what a thread or a shop says again.
 
 use std::collections::HashSet;
 
 use crate::PageType;
+use crate::blocks::lexicon::Role;
 use crate::blocks::{Block, Page, place};
+use crate::features::is_long;
 
 /// Where no block is as likely as this, there is no content: shells that a script fills, walls, errors.
 const LIKELY: f32 = 0.3;
+
+/// In menus, headers, footers, asides and dialogs a block must be as likely as this, however low the page's threshold.
+const LIKELY_AROUND: f32 = 0.65;
+
+const AROUND: u32 = place::NAV | place::HEADER | place::FOOTER | place::ASIDE | place::DIALOG;
 
 /// With fewer words there is too little of a page to say so.
 const MIN_PAGE_WORDS: usize = 100;
@@ -21,11 +29,28 @@ const MIN_KEPT_WORDS: u32 = 8;
 /// Up to so many words a `noscript` alone is a plea to turn scripts on, not the page.
 const PLEA_WORDS: u32 = 30;
 
+/// Where at least this share of a thread's prose is comments, and at least so many words, comments are the thread …
+const COMMENTS: f32 = 0.7;
+const MIN_COMMENT_WORDS: u32 = 100;
+
+/// … unless this share of them is kept anyway, or more prose than a notice is kept beside them.
+const KEPT_COMMENTS: f32 = 0.75;
+const MAX_NOTICE_WORDS: u32 = 40;
+
 /// Where prose is less likely than this, nothing is repeated on purpose.
 const PROSE: f32 = 0.6;
 
 /// Shorter blocks may well be said twice. Two characters of a script without spaces are as long as a word.
 const MIN_REPEATED_WORDS: u32 = 6;
+
+/// The probabilities without those that are too low for where their block stands.
+pub fn plausible(page: &Page<'_>, probabilities: &[f32]) -> Vec<f32> {
+    let weigh = |(block, probability): (&Block, &f32)| {
+        let unlikely = block.places & AROUND != 0 && *probability < LIKELY_AROUND;
+        if unlikely { 0.0 } else { *probability }
+    };
+    page.blocks.iter().zip(probabilities).map(weigh).collect()
+}
 
 /// Whether every block is so unlikely that the page has no content.
 pub(super) fn is_empty(page: &Page<'_>, probabilities: &[f32]) -> bool {
@@ -33,10 +58,15 @@ pub(super) fn is_empty(page: &Page<'_>, probabilities: &[f32]) -> bool {
     likeliest < LIKELY && page.words.len() >= MIN_PAGE_WORDS
 }
 
-/// Drops what the kind of page does not mean to say: hidden parts of an article, repetitions elsewhere.
+/// Adds and drops what goes without saying on this kind of page: all of a thread that is comments, hidden parts of an
+/// article, repetitions elsewhere.
 pub(super) fn tidy(page: &Page<'_>, types: &[f32], kept: &mut [bool]) {
-    if chance(types, PageType::Article) >= 0.5 {
+    let (article, forum) = (chance(types, PageType::Article), chance(types, PageType::Forum));
+    if article >= 0.5 {
         drop_hidden(page, kept);
+    }
+    if forum >= 0.5 && forum > article {
+        keep_comments(page, kept);
     }
     let mut said = Said::on(types);
     for (block, kept) in page.blocks.iter().zip(kept).filter(|(_, kept)| **kept) {
@@ -80,6 +110,41 @@ pub(super) fn is_next_to_nothing(page: &Page<'_>, probabilities: &[f32], kept: &
     }
     let few = words < MIN_KEPT_WORDS && page.words.len() >= MIN_PAGE_WORDS;
     (few && expected * 2.0 < words as f32) || (words_in_noscript == words && words <= PLEA_WORDS)
+}
+
+/// Keeps all that visitors say where a thread has no other prose, as threads about a link have none: blocks of comments
+/// that stand where their sentences do.
+fn keep_comments(page: &Page<'_>, kept: &mut [bool]) {
+    let mut inside = vec![false; page.elements.len()];
+    for (index, element) in page.elements.iter().enumerate().skip(1) {
+        inside[index] = inside[element.parent as usize] || element.roles & (1 << Role::Comment as u32) != 0;
+    }
+    let is_comment = |block: &Block| inside[block.element as usize];
+    let (mut comments, mut prose, mut kept_comments, mut kept_beside) = (0, 0, 0, 0);
+    for (block, kept) in page.blocks.iter().zip(&*kept).filter(|(block, _)| is_long(block)) {
+        let (words, kept_words) = (block.n_words(), if *kept { block.n_words() } else { 0 });
+        prose += words;
+        if is_comment(block) {
+            comments += words;
+            kept_comments += kept_words;
+        } else {
+            kept_beside += kept_words;
+        }
+    }
+    let is_thread = comments >= MIN_COMMENT_WORDS && comments as f32 >= COMMENTS * prose as f32;
+    if !is_thread || kept_beside > MAX_NOTICE_WORDS || kept_comments as f32 > KEPT_COMMENTS * comments as f32 {
+        return;
+    }
+    let stand = |block: &Block| {
+        let element = &page.elements[block.element as usize];
+        (element.signature, page.elements[element.parent as usize].signature)
+    };
+    let of_sentences: HashSet<(u32, u32)> =
+        page.blocks.iter().filter(|block| is_long(block) && is_comment(block)).map(stand).collect();
+    for (block, kept) in page.blocks.iter().zip(kept) {
+        let is_link = block.link_words * 2 >= block.n_words().max(1);
+        *kept |= is_comment(block) && !is_link && of_sentences.contains(&stand(block));
+    }
 }
 
 /// Drops what is hidden, where enough in sight is kept.
@@ -126,6 +191,31 @@ mod tests {
         assert_eq!(tidied(some, 0.9), [true, false]);
         assert_eq!(tidied(some, 0.1), [true, true]);
         assert_eq!(tidied("<p>one<p hidden>two three four five six seven", 0.9), [true, true]);
+    }
+
+    #[test]
+    fn what_stands_around_the_content_must_be_likely() {
+        let page = page("<nav>Home</nav><p>one<aside>two</aside><footer>three</footer>");
+        assert_eq!(plausible(&page, &[0.6, 0.1, 0.7, 0.2]), [0.0, 0.1, 0.7, 0.0]);
+    }
+
+    #[test]
+    fn a_thread_of_nothing_but_comments_keeps_them_all() {
+        let says = |text: &str| format!("<div class=comment><b><a href=/u>Somebody</a></b><p>{text}</p></div>");
+        let long = says(&"The new trait solver is what I wait for. ".repeat(8));
+        let thread = format!("<h1>A link</h1>{long}{}{long}", says("Me too."));
+        let kept_of = |html: &str, types: &[f32]| {
+            let page = page(html);
+            let mut kept = vec![false; page.blocks.len()];
+            tidy(&page, types, &mut kept);
+            let texts = page.blocks.iter().zip(kept).filter(|(_, kept)| *kept);
+            texts.map(|(block, _)| page.block_text(block).len()).collect::<Vec<_>>()
+        };
+        // What is said twice is kept once.
+        assert_eq!(kept_of(&thread, &[0.3, 0.8]), [327, 7]);
+        assert_eq!(kept_of(&thread, &[0.8, 0.3]), [0; 0]);
+        let answered = format!("<p>{}</p>{thread}", "A long answer of the author himself. ".repeat(40));
+        assert_eq!(kept_of(&answered, &[0.3, 0.8]), [0; 0]);
     }
 
     #[test]
