@@ -12,7 +12,7 @@ pub use reader::is_unspaced;
 pub(crate) use reader::small_letter;
 
 use crate::tree::{NodeId, Tag, Tree};
-use lexicon::N_THEMES;
+use lexicon::{N_THEMES, Role};
 use walker::Walker;
 
 /// How a block begins.
@@ -175,6 +175,15 @@ impl<'a> Page<'a> {
     /// The hashes of a block's words.
     pub fn block_words(&self, block: &Block) -> &[u32] {
         &self.words[block.first_word as usize..block.end_word as usize]
+    }
+
+    /// For each element whether it, or one around it, announces a role.
+    pub(crate) fn inside(&self, role: Role) -> Vec<bool> {
+        let mut inside = vec![false; self.elements.len()];
+        for (index, element) in self.elements.iter().enumerate().skip(1) {
+            inside[index] = inside[element.parent as usize] || element.roles & (1 << role as u32) != 0;
+        }
+        inside
     }
 
     /// The hashes of an element's class words.

@@ -132,10 +132,7 @@ fn apply_comments(page: &Page<'_>, comments: Comments, kept: &mut [bool]) {
         Comments::Keep => true,
         Comments::Drop => false,
     };
-    let mut inside = vec![false; page.elements.len()];
-    for (index, element) in page.elements.iter().enumerate().skip(1) {
-        inside[index] = inside[element.parent as usize] || element.roles & (1 << Role::Comment as u32) != 0;
-    }
+    let inside = page.inside(Role::Comment);
     for (block, kept) in page.blocks.iter().zip(kept) {
         if inside[block.element as usize] {
             *kept = keep && (*kept || block.n_words() >= 4);

@@ -115,10 +115,7 @@ pub(super) fn is_next_to_nothing(page: &Page<'_>, probabilities: &[f32], kept: &
 /// Keeps all that visitors say where a thread has no other prose, as threads about a link have none: blocks of comments
 /// that stand where their sentences do.
 fn keep_comments(page: &Page<'_>, kept: &mut [bool]) {
-    let mut inside = vec![false; page.elements.len()];
-    for (index, element) in page.elements.iter().enumerate().skip(1) {
-        inside[index] = inside[element.parent as usize] || element.roles & (1 << Role::Comment as u32) != 0;
-    }
+    let inside = page.inside(Role::Comment);
     let is_comment = |block: &Block| inside[block.element as usize];
     let (mut comments, mut prose, mut kept_comments, mut kept_beside) = (0, 0, 0, 0);
     for (block, kept) in page.blocks.iter().zip(&*kept).filter(|(block, _)| is_long(block)) {

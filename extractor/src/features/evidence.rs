@@ -36,7 +36,7 @@ pub(super) fn columns(page: &Page<'_>, sums: &Sums, evidence: &Evidence, matrix:
         );
     }
     for text in [&evidence.description, &evidence.body] {
-        let shingles = HashSet::of(words(text).windows(3).map(shingle).collect());
+        let shingles = Hashes::of(words(text).windows(3).map(shingle).collect());
         if shingles.sorted.is_empty() {
             matrix.push_nothing();
             continue;
@@ -51,7 +51,7 @@ pub(super) fn columns(page: &Page<'_>, sums: &Sums, evidence: &Evidence, matrix:
 
 /// How much of the title a block holds, and how much more it holds: 63 is the title and nothing else.
 fn title_scores(page: &Page<'_>, title: &[u32]) -> Vec<u8> {
-    let known = HashSet::of(title.to_vec());
+    let known = Hashes::of(title.to_vec());
     page.blocks
         .iter()
         .map(|block| {
@@ -140,20 +140,20 @@ fn shingle(words: &[u32]) -> u32 {
 }
 
 /// Hashes of words or of runs of words, and a bit for each: most of those that are not there are told by it.
-struct HashSet {
+struct Hashes {
     sorted: Vec<u32>,
     bits: [u64; 64],
 }
 
-impl HashSet {
-    fn of(mut hashes: Vec<u32>) -> HashSet {
+impl Hashes {
+    fn of(mut hashes: Vec<u32>) -> Hashes {
         hashes.sort_unstable();
         let mut bits = [0; 64];
         for hash in &hashes {
-            let (word, bit) = HashSet::bit(*hash);
+            let (word, bit) = Hashes::bit(*hash);
             bits[word] |= bit;
         }
-        HashSet { sorted: hashes, bits }
+        Hashes { sorted: hashes, bits }
     }
 
     #[inline]
@@ -163,7 +163,7 @@ impl HashSet {
 
     #[inline]
     fn contains(&self, hash: u32) -> bool {
-        let (word, bit) = HashSet::bit(hash);
+        let (word, bit) = Hashes::bit(hash);
         self.bits[word] & bit != 0 && self.sorted.binary_search(&hash).is_ok()
     }
 }
