@@ -5,7 +5,8 @@
 //! judge compares the thresholds; how much is kept, how scattered it is, where it stands and the kind of page are others.
 //!
 //! Some things are settled without the judge: what stands in menus, headers, footers and asides must be likely; a page
-//! whose every block is unlikely has no content, nor has one of which a few words or a plea for scripts would remain;
+//! with a main part that is unlike anything learned is that part; one whose every block is unlikely has no content, nor
+//! has one of which a few words or a plea for scripts would remain;
 //! what an article hides is not a part of it; a thread without other prose is all that visitors say; and what a thread
 //! or a shop says again counts once.
 
@@ -46,12 +47,15 @@ pub(crate) fn is_sure(page: &Page<'_>, probabilities: &[f32]) -> bool {
 pub fn choose(page: &Page<'_>, probabilities: &[f32], types: &[f32], judge: &Ensemble) -> Vec<bool> {
     let nothing = || vec![false; probabilities.len()];
     let probabilities = &plausible(page, probabilities)[..];
-    if settled::is_empty(page, probabilities) {
-        return nothing();
-    }
-    let scores = judge.probabilities(&candidates(page, probabilities, types));
-    let threshold = THRESHOLDS[best(&scores)];
-    let mut kept: Vec<bool> = probabilities.iter().map(|probability| *probability >= threshold).collect();
+    let mut kept = match settled::unknown_main(page, probabilities) {
+        Some(kept) => kept,
+        None if settled::is_empty(page, probabilities) => return nothing(),
+        None => {
+            let scores = judge.probabilities(&candidates(page, probabilities, types));
+            let threshold = THRESHOLDS[best(&scores)];
+            probabilities.iter().map(|probability| *probability >= threshold).collect()
+        }
+    };
     settled::tidy(page, types, &mut kept);
     if settled::is_next_to_nothing(page, probabilities, &kept) { nothing() } else { kept }
 }

@@ -1,5 +1,5 @@
-//! What needs no judge: pages without content, what stands around it, what an article hides, threads that are nothing
-//! but what visitors say, what a thread or a shop says again.
+//! What needs no judge: pages without content or of an unknown kind, what stands around it, what an article hides,
+//! threads that are nothing but what visitors say, what a thread or a shop says again.
 
 use std::collections::HashSet;
 
@@ -18,6 +18,11 @@ const AROUND: u32 = place::NAV | place::HEADER | place::FOOTER | place::ASIDE | 
 
 /// With fewer words there is too little of a page to say so.
 const MIN_PAGE_WORDS: usize = 100;
+
+/// Where less than this share of what stands in `<main>` is believed to be content, and nothing on the page is as
+/// likely as that, the page is of a kind that was never learned.
+const BELIEVED: f32 = 0.12;
+const LIKELY_ANYWHERE: f32 = 0.75;
 
 /// The least share of the kept words that must be in sight before the hidden ones go: some pages hide everything until
 /// a script has run.
@@ -56,6 +61,21 @@ pub fn plausible(page: &Page<'_>, probabilities: &[f32]) -> Vec<f32> {
 pub(super) fn is_empty(page: &Page<'_>, probabilities: &[f32]) -> bool {
     let likeliest = probabilities.iter().copied().fold(0.0, f32::max);
     likeliest < LIKELY && page.words.len() >= MIN_PAGE_WORDS
+}
+
+/// The whole of `<main>`, where a page has one and it is of a kind that nobody has learned.
+pub(super) fn unknown_main(page: &Page<'_>, probabilities: &[f32]) -> Option<Vec<bool>> {
+    let is_main = |block: &Block| block.places & place::MAIN != 0 && block.places & AROUND == 0;
+    let (mut words, mut expected, mut likeliest) = (0, 0.0, 0.0f32);
+    for (block, probability) in page.blocks.iter().zip(probabilities) {
+        likeliest = likeliest.max(*probability);
+        if is_main(block) {
+            words += block.n_words();
+            expected += probability * block.n_words() as f32;
+        }
+    }
+    let unknown = likeliest < LIKELY_ANYWHERE && expected < BELIEVED * words as f32;
+    (unknown && words as usize >= MIN_PAGE_WORDS).then(|| page.blocks.iter().map(is_main).collect())
 }
 
 /// Adds and drops what goes without saying on this kind of page: all of a thread that is comments, hidden parts of an
@@ -180,6 +200,17 @@ mod tests {
         assert!(is_empty(&page(&long), &[0.2, 0.1]));
         assert!(!is_empty(&page(&long), &[0.4, 0.1]));
         assert!(!is_empty(&page("<p>one two<p>b"), &[0.2, 0.1]));
+    }
+
+    #[test]
+    fn the_main_part_of_an_unknown_kind_of_page_is_kept() {
+        let words = "a ".repeat(60);
+        let html = format!("<nav>Home</nav><main><p>{words}<aside>b</aside><p>{words}</main><p>c");
+        let page = page(&html);
+        let kept = Some(vec![false, true, false, true, false]);
+        assert_eq!(unknown_main(&page, &[0.0, 0.1, 0.0, 0.1, 0.1]), kept);
+        assert_eq!(unknown_main(&page, &[0.0, 0.2, 0.0, 0.1, 0.1]), None);
+        assert_eq!(unknown_main(&page, &[0.0, 0.1, 0.0, 0.1, 0.8]), None);
     }
 
     #[test]
