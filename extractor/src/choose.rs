@@ -6,9 +6,8 @@
 //!
 //! Some things are settled without the judge: what stands in menus, headers, footers and asides must be likely; a page
 //! with a main part that is unlike anything learned is that part; one whose every block is unlikely has no content, nor
-//! has one of which a few words or a plea for scripts would remain;
-//! what an article hides is not a part of it; a thread without other prose is all that visitors say; and what a thread
-//! or a shop says again counts once.
+//! has one of which a few words or a plea for scripts would remain; what an article hides is not a part of it; a thread
+//! without other prose is all that visitors say; and what a thread or a shop says again counts once.
 
 mod candidates;
 mod settled;

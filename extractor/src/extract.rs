@@ -97,6 +97,7 @@ pub fn extract(html: &[u8], url: Option<&Url>, options: &Options) -> Document {
     apply_comments(&reading.page, options.comments, &mut kept);
     found.choose(&reading.page, &mut kept);
     let text = if kept.contains(&true) { text::plain(&reading.page, &kept) } else { stated };
+    let text = text::without_controls(text);
     let language = Language::of(&text);
     let counts = Counts {
         characters: text.chars().count(),
@@ -112,7 +113,7 @@ pub fn extract(html: &[u8], url: Option<&Url>, options: &Options) -> Document {
         markdown: match options.markdown {
             // Text that was held as data has no markup.
             true if !kept.contains(&true) => text.clone(),
-            true => markdown(&reading.page, &kept),
+            true => text::without_controls(markdown(&reading.page, &kept)),
             false => String::new(),
         },
         text,

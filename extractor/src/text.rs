@@ -17,6 +17,14 @@ pub fn plain(page: &Page<'_>, kept: &[bool]) -> String {
     text
 }
 
+/// Text in which control characters are spaces: terminals obey them, and nobody sees them on the page.
+pub(crate) fn without_controls(text: String) -> String {
+    let is_control = |character: char| character.is_control() && !matches!(character, '\n' | '\t');
+    // Beyond ASCII they begin with 0xC2, as few others do.
+    let may_be = |byte: u8| (byte < b' ' && !matches!(byte, b'\n' | b'\t')) || matches!(byte, 0x7F | 0xC2);
+    if text.bytes().any(may_be) { text.replace(is_control, " ") } else { text }
+}
+
 /// What separates two blocks that follow each other in the text.
 fn between(page: &Page<'_>, last: &Block, next: &Block) -> &'static str {
     if next.begins == Break::Line && last.element == next.element {
@@ -46,4 +54,21 @@ fn row(page: &Page<'_>, block: &Block) -> Option<u32> {
         element = page.elements[element as usize].parent;
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_characters_become_spaces() {
+        for (text, clean) in [
+            ("a\u{1b}[31mb", "a [31mb"),
+            ("\u{7}\u{7f}\u{9b}x", "   x"),
+            ("a\tb\nc", "a\tb\nc"),
+            ("© «ça» 中文", "© «ça» 中文"),
+        ] {
+            assert_eq!(without_controls(text.to_owned()), clean);
+        }
+    }
 }

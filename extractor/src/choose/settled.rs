@@ -19,9 +19,10 @@ const AROUND: u32 = place::NAV | place::HEADER | place::FOOTER | place::ASIDE | 
 /// With fewer words there is too little of a page to say so.
 const MIN_PAGE_WORDS: usize = 100;
 
-/// Where less than this share of what stands in `<main>` is believed to be content, and nothing on the page is as
-/// likely as that, the page is of a kind that was never learned.
+/// A page of a kind that was never learned: less than this share of its `<main>` is believed to be content …
 const BELIEVED: f32 = 0.12;
+
+/// … and no block on it is as likely as this.
 const LIKELY_ANYWHERE: f32 = 0.75;
 
 /// The least share of the kept words that must be in sight before the hidden ones go: some pages hide everything until
