@@ -11,11 +11,13 @@
 
 mod candidates;
 mod settled;
+mod tidy;
 
 use crate::blocks::Page;
 use crate::model::Ensemble;
 pub use candidates::candidates;
-pub use settled::{Said, plausible};
+pub use settled::plausible;
+pub use tidy::Said;
 
 /// Thresholds that are compared.
 pub const THRESHOLDS: [f32; 18] =
@@ -55,7 +57,7 @@ pub fn choose(page: &Page<'_>, probabilities: &[f32], types: &[f32], judge: &Ens
             probabilities.iter().map(|probability| *probability >= threshold).collect()
         }
     };
-    settled::tidy(page, types, &mut kept);
+    tidy::tidy(page, types, &mut kept);
     if settled::is_next_to_nothing(page, probabilities, &kept) { nothing() } else { kept }
 }
 

@@ -1,12 +1,6 @@
-//! What needs no judge: pages without content or of an unknown kind, what stands around it, what an article hides,
-//! threads that are nothing but what visitors say, what a thread or a shop says again.
+//! What needs no judge: pages without content or of an unknown kind, and what stands around the content.
 
-use std::collections::HashSet;
-
-use crate::PageType;
-use crate::blocks::lexicon::Role;
 use crate::blocks::{Block, Page, place};
-use crate::features::is_long;
 
 /// Where no block is as likely as this, there is no content: shells that a script fills, walls, errors.
 const LIKELY: f32 = 0.3;
@@ -25,29 +19,11 @@ const BELIEVED: f32 = 0.12;
 /// … and no block on it is as likely as this.
 const LIKELY_ANYWHERE: f32 = 0.75;
 
-/// The least share of the kept words that must be in sight before the hidden ones go: some pages hide everything until
-/// a script has run.
-const IN_SIGHT: f32 = 0.2;
-
 /// Fewer words than this, out of a page of [`MIN_PAGE_WORDS`], are no content.
 const MIN_KEPT_WORDS: u32 = 8;
 
 /// Up to so many words a `noscript` alone is a plea to turn scripts on, not the page.
 const PLEA_WORDS: u32 = 30;
-
-/// Where at least this share of a thread's prose is comments, and at least so many words, comments are the thread …
-const COMMENTS: f32 = 0.7;
-const MIN_COMMENT_WORDS: u32 = 100;
-
-/// … unless this share of them is kept anyway, or more prose than a notice is kept beside them.
-const KEPT_COMMENTS: f32 = 0.75;
-const MAX_NOTICE_WORDS: u32 = 40;
-
-/// Where prose is less likely than this, nothing is repeated on purpose.
-const PROSE: f32 = 0.6;
-
-/// Shorter blocks may well be said twice. Two characters of a script without spaces are as long as a word.
-const MIN_REPEATED_WORDS: u32 = 6;
 
 /// The probabilities without those that are too low for where their block stands.
 pub fn plausible(page: &Page<'_>, probabilities: &[f32]) -> Vec<f32> {
@@ -79,48 +55,6 @@ pub(super) fn unknown_main(page: &Page<'_>, probabilities: &[f32]) -> Option<Vec
     (unknown && words as usize >= MIN_PAGE_WORDS).then(|| page.blocks.iter().map(is_main).collect())
 }
 
-/// Adds and drops what goes without saying on this kind of page: all of a thread that is comments, hidden parts of an
-/// article, repetitions elsewhere.
-pub(super) fn tidy(page: &Page<'_>, types: &[f32], kept: &mut [bool]) {
-    let (article, forum) = (chance(types, PageType::Article), chance(types, PageType::Forum));
-    if article >= 0.5 {
-        drop_hidden(page, kept);
-    }
-    if forum >= 0.5 && forum > article {
-        keep_comments(page, kept);
-    }
-    let mut said = Said::on(types);
-    for (block, kept) in page.blocks.iter().zip(kept).filter(|(_, kept)| **kept) {
-        *kept = said.is_new(block);
-    }
-}
-
-fn chance(types: &[f32], kind: PageType) -> f32 {
-    types.get(kind as usize).copied().unwrap_or_default()
-}
-
-/// What the blocks that are kept have said so far: answers quote the question, shops repeat cards for small screens.
-#[derive(Debug)]
-pub struct Said {
-    /// Prose repeats itself on purpose: refrains, examples, listings of code.
-    prose: bool,
-    fingerprints: HashSet<u32>,
-}
-
-impl Said {
-    /// Nothing yet, on a page with these chances of each type.
-    pub fn on(types: &[f32]) -> Said {
-        let prose = chance(types, PageType::Article) + chance(types, PageType::Documentation) >= PROSE;
-        Said { prose, fingerprints: HashSet::new() }
-    }
-
-    /// Whether a block says anything new.
-    pub fn is_new(&mut self, block: &Block) -> bool {
-        let short = block.n_words().saturating_sub(block.unspaced / 2) < MIN_REPEATED_WORDS;
-        self.prose || short || self.fingerprints.insert(block.fingerprint)
-    }
-}
-
 /// Whether only scraps would be kept: a few words that are believed by halves, or a plea for scripts.
 pub(super) fn is_next_to_nothing(page: &Page<'_>, probabilities: &[f32], kept: &[bool]) -> bool {
     let (mut words, mut words_in_noscript, mut expected) = (0, 0, 0.0);
@@ -133,51 +67,6 @@ pub(super) fn is_next_to_nothing(page: &Page<'_>, probabilities: &[f32], kept: &
     (few && expected * 2.0 < words as f32) || (words_in_noscript == words && words <= PLEA_WORDS)
 }
 
-/// Keeps all that visitors say where a thread has no other prose, as threads about a link have none: blocks of comments
-/// that stand where their sentences do.
-fn keep_comments(page: &Page<'_>, kept: &mut [bool]) {
-    let inside = page.inside(Role::Comment);
-    let is_comment = |block: &Block| inside[block.element as usize];
-    let (mut comments, mut prose, mut kept_comments, mut kept_beside) = (0, 0, 0, 0);
-    for (block, kept) in page.blocks.iter().zip(&*kept).filter(|(block, _)| is_long(block)) {
-        let (words, kept_words) = (block.n_words(), if *kept { block.n_words() } else { 0 });
-        prose += words;
-        if is_comment(block) {
-            comments += words;
-            kept_comments += kept_words;
-        } else {
-            kept_beside += kept_words;
-        }
-    }
-    let is_thread = comments >= MIN_COMMENT_WORDS && comments as f32 >= COMMENTS * prose as f32;
-    if !is_thread || kept_beside > MAX_NOTICE_WORDS || kept_comments as f32 > KEPT_COMMENTS * comments as f32 {
-        return;
-    }
-    let stand = |block: &Block| {
-        let element = &page.elements[block.element as usize];
-        (element.signature, page.elements[element.parent as usize].signature)
-    };
-    let of_sentences: HashSet<(u32, u32)> =
-        page.blocks.iter().filter(|block| is_long(block) && is_comment(block)).map(stand).collect();
-    for (block, kept) in page.blocks.iter().zip(kept) {
-        let is_link = block.link_words * 2 >= block.n_words().max(1);
-        *kept |= is_comment(block) && !is_link && of_sentences.contains(&stand(block));
-    }
-}
-
-/// Drops what is hidden, where enough in sight is kept.
-fn drop_hidden(page: &Page<'_>, kept: &mut [bool]) {
-    let (mut hidden, mut in_sight) = (0, 0);
-    for (block, _) in page.blocks.iter().zip(&*kept).filter(|(_, kept)| **kept) {
-        *(if block.places & place::HIDDEN != 0 { &mut hidden } else { &mut in_sight }) += block.n_words();
-    }
-    if in_sight as f32 >= IN_SIGHT * (hidden + in_sight) as f32 {
-        for (block, kept) in page.blocks.iter().zip(kept) {
-            *kept &= block.places & place::HIDDEN == 0;
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -185,14 +74,6 @@ mod tests {
 
     fn page(html: &str) -> Page<'_> {
         Page::read(Tree::parse(html))
-    }
-
-    /// What stays of a page whose blocks were all kept, by the chance of an article.
-    fn tidied(html: &str, article: f32) -> Vec<bool> {
-        let page = page(html);
-        let mut kept = vec![true; page.blocks.len()];
-        tidy(&page, &[article], &mut kept);
-        kept
     }
 
     #[test]
@@ -215,44 +96,9 @@ mod tests {
     }
 
     #[test]
-    fn what_an_article_hides_is_dropped_unless_it_hides_nearly_all() {
-        let some = "<p>one two three<p hidden>four";
-        assert_eq!(tidied(some, 0.9), [true, false]);
-        assert_eq!(tidied(some, 0.1), [true, true]);
-        assert_eq!(tidied("<p>one<p hidden>two three four five six seven", 0.9), [true, true]);
-    }
-
-    #[test]
     fn what_stands_around_the_content_must_be_likely() {
         let page = page("<nav>Home</nav><p>one<aside>two</aside><footer>three</footer>");
         assert_eq!(plausible(&page, &[0.6, 0.1, 0.7, 0.2]), [0.0, 0.1, 0.7, 0.0]);
-    }
-
-    #[test]
-    fn a_thread_of_nothing_but_comments_keeps_them_all() {
-        let says = |text: &str| format!("<div class=comment><b><a href=/u>Somebody</a></b><p>{text}</p></div>");
-        let long = says(&"The new trait solver is what I wait for. ".repeat(8));
-        let thread = format!("<h1>A link</h1>{long}{}{long}", says("Me too."));
-        let kept_of = |html: &str, types: &[f32]| {
-            let page = page(html);
-            let mut kept = vec![false; page.blocks.len()];
-            tidy(&page, types, &mut kept);
-            let texts = page.blocks.iter().zip(kept).filter(|(_, kept)| *kept);
-            texts.map(|(block, _)| page.block_text(block).len()).collect::<Vec<_>>()
-        };
-        // What is said twice is kept once.
-        assert_eq!(kept_of(&thread, &[0.3, 0.8]), [327, 7]);
-        assert_eq!(kept_of(&thread, &[0.8, 0.3]), [0; 0]);
-        let answered = format!("<p>{}</p>{thread}", "A long answer of the author himself. ".repeat(40));
-        assert_eq!(kept_of(&answered, &[0.3, 0.8]), [0; 0]);
-    }
-
-    #[test]
-    fn what_a_thread_says_again_is_dropped_and_a_refrain_is_not() {
-        let thread = "<p>Does anybody know a good cheap telescope?<p>Yes.\
-                      <blockquote>Does anybody know a good cheap telescope?</blockquote><p>Yes.";
-        assert_eq!(tidied(thread, 0.1), [true, true, false, true]);
-        assert_eq!(tidied(thread, 0.9), [true, true, true, true]);
     }
 
     #[test]
