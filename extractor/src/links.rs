@@ -16,7 +16,8 @@ pub(crate) fn links(page: &Page<'_>, kept: &[bool], url: Option<&Url>, base: Opt
         Some(url) => url.join(base).ok(),
         None => Url::parse(base).ok(),
     });
-    let mut base = Base::new(joined.as_ref().or(url));
+    // A `<base>` that is no address of the web is not obeyed.
+    let mut base = Base::new(joined.as_ref().filter(|base| is_web(base)).or(url));
     let mut links = Vec::with_capacity(page.links.len().min(MAX_LINKS));
     for raw in page.links.iter().take(MAX_LINKS) {
         let Some(url) = base.resolve(trim(&read_value(raw.target))) else { continue };
@@ -28,13 +29,17 @@ pub(crate) fn links(page: &Page<'_>, kept: &[bool], url: Option<&Url>, base: Opt
     links
 }
 
+fn is_web(url: &Url) -> bool {
+    matches!(url.scheme(), "http" | "https")
+}
+
 /// What targets are relative to. Most are a path or a whole address as the parser would write it: those are put
 /// together without it.
 struct Base<'a> {
     url: Option<&'a Url>,
     /// `https` or `http`; empty where it is neither.
     scheme: &'a str,
-    /// `https://example.com`.
+    /// `https://example.com`; nothing where the scheme is neither.
     origin: Option<&'a str>,
     /// `https://example.com/a/`; empty where the scheme is.
     folder: &'a str,
@@ -44,13 +49,13 @@ struct Base<'a> {
 
 impl<'a> Base<'a> {
     fn new(url: Option<&'a Url>) -> Base<'a> {
-        let web = url.filter(|url| matches!(url.scheme(), "http" | "https"));
+        let web = url.filter(|url| is_web(url));
         let part = |end| web.map_or("", |url| &url[..end]);
         let path = part(Position::AfterPath);
         Base {
             url,
             scheme: part(Position::AfterScheme),
-            origin: url.map(|url| &url[..Position::BeforePath]),
+            origin: web.map(|url| &url[..Position::BeforePath]),
             folder: &path[..memchr::memrchr(b'/', path.as_bytes()).map_or(0, |slash| slash + 1)],
             settled_host: String::new(),
         }
@@ -69,7 +74,7 @@ impl<'a> Base<'a> {
             Some(base) => base.join(target).ok()?,
             None => Url::parse(target).ok()?,
         };
-        matches!(url.scheme(), "http" | "https").then(|| url.into())
+        is_web(&url).then(|| url.into())
     }
 
     /// What the parser would say, where that is plain.
@@ -79,9 +84,7 @@ impl<'a> Base<'a> {
             return Some(if slash == rest.len() { [target, "/"].concat() } else { target.to_owned() });
         }
         if target.starts_with('/') && !target.starts_with("//") {
-            // Other schemes have other rules.
-            let plain = !self.scheme.is_empty() || !target.contains(['#', '%']);
-            let origin = self.origin.filter(|_| plain && is_settled_path(target))?;
+            let origin = self.origin.filter(|_| is_settled_path(target))?;
             return Some([origin, target].concat());
         }
         if self.scheme.is_empty() {
@@ -186,6 +189,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::tree::Tree;
 
     #[track_caller]
     fn check(target: &str, expected: Option<&str>) {
@@ -235,6 +239,22 @@ mod tests {
         check("tel:123", None);
         check("mailto:x@y.z", None);
         check("javascript:void(0)", None);
+    }
+
+    #[test]
+    fn a_base_that_is_no_address_of_the_web_is_not_obeyed() {
+        let page = Page::read(Tree::parse("<a href=/news>News</a><a href=more>More</a>"));
+        let found = |url: Option<&str>, base: &str| {
+            let url = url.map(|url| Url::parse(url).unwrap());
+            let links = links(&page, &[], url.as_ref(), Some(base));
+            links.into_iter().map(|link| link.url).collect::<Vec<_>>()
+        };
+        let address = Some("https://example.com/a/b");
+        assert_eq!(found(address, "hard:/"), ["https://example.com/news", "https://example.com/a/more"]);
+        assert_eq!(found(address, "/c/"), ["https://example.com/news", "https://example.com/c/more"]);
+        assert_eq!(found(None, "http://other.org/c/"), ["http://other.org/news", "http://other.org/c/more"]);
+        assert_eq!(found(None, "hard:/"), [""; 0]);
+        assert_eq!(found(Some("ftp://example.com/a"), "b"), [""; 0]);
     }
 
     proptest! {
