@@ -174,8 +174,10 @@ impl Scripts {
                 scripts.letters += usize::from(character.is_ascii_alphabetic());
                 continue;
             }
-            scripts.letters += usize::from(character.is_alphabetic());
-            scripts.han += usize::from(chinese::is_han(character));
+            // The ranges of Chinese characters have gaps, which are no letters.
+            let is_letter = character.is_alphabetic();
+            scripts.letters += usize::from(is_letter);
+            scripts.han += usize::from(is_letter && chinese::is_han(character));
             scripts.kana += usize::from(matches!(character, '\u{3041}'..='\u{30FF}'));
         }
         scripts
@@ -296,6 +298,9 @@ mod tests {
     fn a_text_without_letters_has_no_language() {
         assert_eq!(Language::of(" 12 % … 😀"), None);
         assert_eq!(Language::of(""), None);
+        // Not assigned, in the middle of Chinese characters.
+        assert_eq!(Language::of("\u{FAFF}\u{2A6E0}\u{FAFF}"), None);
+        check(&["the house", &"\u{FAFF}".repeat(12)].concat(), "en");
     }
 
     #[test]
