@@ -3,6 +3,7 @@
 //! With probabilities that mean what they say, keeping the blocks above `t` gives the expected F1
 //! `2 Σ n·p / (Σ n·p over all + Σ n over the kept)`, in words. That promise is one of the things by which a learned
 //! judge compares the thresholds; how much is kept, how scattered it is, where it stands and the kind of page are others.
+//! On products the promise alone decides.
 //!
 //! Some things are settled without the judge: what stands in menus, headers, footers and asides must be likely; a page
 //! with a main part that is unlike anything learned is that part; one whose every block is unlikely has no content, nor
@@ -13,6 +14,7 @@ mod candidates;
 mod settled;
 mod tidy;
 
+use crate::PageType;
 use crate::blocks::Page;
 use crate::model::Ensemble;
 pub use candidates::candidates;
@@ -28,20 +30,28 @@ const SURE: f32 = 0.9;
 
 /// Whether these probabilities leave so little open that more work on them would not pay.
 pub(crate) fn is_sure(page: &Page<'_>, probabilities: &[f32]) -> bool {
-    let mut kept = [(0.0f32, 0.0f32); THRESHOLDS.len() + 1];
+    promises(page, probabilities).iter().any(|promise| *promise >= SURE)
+}
+
+/// The F1 that keeping the blocks above each threshold promises.
+fn promises(page: &Page<'_>, probabilities: &[f32]) -> [f32; THRESHOLDS.len()] {
+    // Words by how many of the thresholds keep them, all and those expected to be right.
+    let mut levels = [(0.0f32, 0.0f32); THRESHOLDS.len() + 1];
     for (block, probability) in page.blocks.iter().zip(probabilities) {
         let words = block.n_words() as f32;
-        let (all, right) = &mut kept[THRESHOLDS.partition_point(|threshold| threshold <= probability)];
+        let (all, right) = &mut levels[THRESHOLDS.partition_point(|threshold| threshold <= probability)];
         *all += words;
         *right += words * probability;
     }
-    let expected: f32 = kept.iter().map(|(_, right)| right).sum();
+    let expected: f32 = levels.iter().map(|(_, right)| right).sum();
     let (mut all, mut right) = (0.0, 0.0);
-    kept[1..].iter().rev().any(|(more, more_right)| {
+    let mut promises = [0.0; THRESHOLDS.len()];
+    for (promise, (more, more_right)) in promises.iter_mut().zip(&levels[1..]).rev() {
         all += more;
         right += more_right;
-        2.0 * right >= SURE * (expected + all) && all > 0.0
-    })
+        *promise = if all > 0.0 { 2.0 * right / (expected + all) } else { 0.0 };
+    }
+    promises
 }
 
 /// For each block whether it is kept.
@@ -50,15 +60,32 @@ pub fn choose(page: &Page<'_>, probabilities: &[f32], types: &[f32], judge: &Ens
     let probabilities = &plausible(page, probabilities)[..];
     let mut kept = match settled::unknown_main(page, probabilities) {
         Some(kept) => kept,
-        None if settled::is_empty(page, probabilities) => return nothing(),
+        None if settled::is_empty(page, probabilities) => nothing(),
         None => {
-            let scores = judge.probabilities(&candidates(page, probabilities, types));
+            // What to keep of a product differs more from shop to shop than a judge can learn from the few that there
+            // are: it is worse than the promise there.
+            let scores = if is_likeliest(types, PageType::Product) {
+                promises(page, probabilities).to_vec()
+            } else {
+                judge.probabilities(&candidates(page, probabilities, types))
+            };
             let threshold = THRESHOLDS[best(&scores)];
             probabilities.iter().map(|probability| *probability >= threshold).collect()
         }
     };
     tidy::tidy(page, types, &mut kept);
     if settled::is_next_to_nothing(page, probabilities, &kept) { nothing() } else { kept }
+}
+
+/// How likely a page is of a kind.
+fn chance(types: &[f32], kind: PageType) -> f32 {
+    types.get(kind as usize).copied().unwrap_or_default()
+}
+
+/// Whether no other kind of page is likelier.
+fn is_likeliest(types: &[f32], kind: PageType) -> bool {
+    let chance = chance(types, kind);
+    chance > 0.0 && types.iter().all(|other| *other <= chance)
 }
 
 /// The best score, where neighbours lend each other half of theirs: a lonely peak is chance.
@@ -86,6 +113,28 @@ mod tests {
         let likes_high =
             Ensemble { base: 0.0, scale: 1.0, trees: vec![Tree { splits: vec![(19, 10)], leaves: vec![0, 1] }] };
         assert_eq!(choose(&page, &[0.9, 0.3], &[], &likes_high), [true, false]);
+    }
+
+    #[test]
+    fn on_products_the_promise_decides() {
+        let page = page("<p>one two three<p>four five");
+        let likes_high =
+            Ensemble { base: 0.0, scale: 1.0, trees: vec![Tree { splits: vec![(19, 16)], leaves: vec![0, 1] }] };
+        let kept = |product| choose(&page, &[0.95, 0.7], &[0.5, 0.0, product], &likes_high);
+        assert_eq!(kept(0.1), [true, false]);
+        assert_eq!(kept(0.9), [true, true]);
+    }
+
+    #[test]
+    fn a_thread_of_unlikely_comments_is_not_empty() {
+        let says = "<div class=comment><p>Nobody has said why the new solver is slower than the old one.</div>";
+        let html =
+            format!("<h1>A link</h1>{}", (0..12).map(|n| says.replace("one", &n.to_string())).collect::<String>());
+        let page = page(&html);
+        let kept = choose(&page, &vec![0.1; page.blocks.len()], &[0.3, 0.8], &Ensemble::default());
+        assert_eq!(kept.iter().filter(|kept| **kept).count(), 12);
+        let article = choose(&page, &vec![0.1; page.blocks.len()], &[0.8, 0.1], &Ensemble::default());
+        assert!(!article.contains(&true));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! Counts are on a logarithmic scale and shares on a linear one, so that a byte is enough and no page is out of range.
 //! Words are characters where a script has no spaces, so nothing here depends on the language.
 
+mod bodies;
 mod context;
 mod elements;
 mod evidence;
@@ -43,8 +44,9 @@ impl<'m> Matrix<'m> {
         let sums = Sums::count(page);
         own::columns(page, &mut matrix);
         evidence::columns(page, &sums, evidence, &mut matrix);
-        elements::columns(page, &sums, names, &mut matrix);
+        let promises = elements::columns(page, &sums, names, &mut matrix);
         repetition::columns(page, &sums, &mut matrix);
+        bodies::columns(page, &sums, names, &promises, &mut matrix);
         context::columns(page, &sums, evidence, &mut matrix);
         page::values(page, &sums, evidence, &mut matrix);
         matrix

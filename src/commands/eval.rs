@@ -4,6 +4,7 @@ pub mod answer;
 pub mod extraction;
 pub mod freshness;
 pub mod ordering;
+mod predictions;
 pub mod speed;
 pub mod summaries;
 pub mod train;

@@ -51,7 +51,7 @@ impl Default for Recipe {
             ridge: 3.0,
             ..Settings::default()
         };
-        Recipe { blocks, types, thresholds, n_rows: 220_000, n_features: 250 }
+        Recipe { blocks, types, thresholds, n_rows: 220_000, n_features: 262 }
     }
 }
 

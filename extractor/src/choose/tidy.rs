@@ -3,6 +3,7 @@
 
 use std::collections::HashSet;
 
+use super::chance;
 use crate::PageType;
 use crate::blocks::lexicon::Role;
 use crate::blocks::{Block, Page, place};
@@ -20,6 +21,9 @@ const MIN_COMMENT_WORDS: u32 = 100;
 const KEPT_COMMENTS: f32 = 0.75;
 const MAX_NOTICE_WORDS: u32 = 40;
 
+/// A page may be a thread from this chance on.
+const POSSIBLE: f32 = 0.3;
+
 /// Where prose is less likely than this, nothing is repeated on purpose.
 const PROSE: f32 = 0.6;
 
@@ -33,17 +37,13 @@ pub(super) fn tidy(page: &Page<'_>, types: &[f32], kept: &mut [bool]) {
     if article >= 0.5 {
         drop_hidden(page, kept);
     }
-    if forum >= 0.5 && forum > article {
-        keep_comments(page, kept);
+    if forum >= POSSIBLE {
+        keep_comments(page, if forum >= 0.5 && forum > article { Thread::Likely } else { Thread::Possible }, kept);
     }
     let mut said = Said::on(types);
     for (block, kept) in page.blocks.iter().zip(kept).filter(|(_, kept)| **kept) {
         *kept = said.is_new(block);
     }
-}
-
-fn chance(types: &[f32], kind: PageType) -> f32 {
-    types.get(kind as usize).copied().unwrap_or_default()
 }
 
 /// What the blocks that are kept have said so far: answers quote the question, shops repeat cards for small screens.
@@ -68,24 +68,28 @@ impl Said {
     }
 }
 
+/// Is the page a thread?
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Thread {
+    /// More likely than not.
+    Likely,
+    /// It may be: then comments must be most of what is kept, or nothing is kept at all.
+    Possible,
+}
+
 /// Keeps all that visitors say where a thread has no other prose, as threads about a link have none: blocks of comments
 /// that stand where their sentences do.
-fn keep_comments(page: &Page<'_>, kept: &mut [bool]) {
+fn keep_comments(page: &Page<'_>, thread: Thread, kept: &mut [bool]) {
     let inside = page.inside(Role::Comment);
     let is_comment = |block: &Block| inside[block.element as usize];
-    let (mut comments, mut prose, mut kept_comments, mut kept_beside) = (0, 0, 0, 0);
-    for (block, kept) in page.blocks.iter().zip(&*kept).filter(|(block, _)| is_long(block)) {
-        let (words, kept_words) = (block.n_words(), if *kept { block.n_words() } else { 0 });
-        prose += words;
-        if is_comment(block) {
-            comments += words;
-            kept_comments += kept_words;
-        } else {
-            kept_beside += kept_words;
-        }
+    let (mut said, mut beside) = (Words::default(), Words::default());
+    for (block, kept) in page.blocks.iter().zip(&*kept) {
+        (if is_comment(block) { &mut said } else { &mut beside }).add(block, *kept);
     }
-    let is_thread = comments >= MIN_COMMENT_WORDS && comments as f32 >= COMMENTS * prose as f32;
-    if !is_thread || kept_beside > MAX_NOTICE_WORDS || kept_comments as f32 > KEPT_COMMENTS * comments as f32 {
+    let has_thread =
+        said.prose >= MIN_COMMENT_WORDS && said.prose as f32 >= COMMENTS * (said.prose + beside.prose) as f32;
+    let has_more = beside.kept_prose > MAX_NOTICE_WORDS || (thread == Thread::Possible && beside.kept > said.kept);
+    if !has_thread || has_more || said.kept_prose as f32 > KEPT_COMMENTS * said.prose as f32 {
         return;
     }
     let stand = |block: &Block| {
@@ -97,6 +101,25 @@ fn keep_comments(page: &Page<'_>, kept: &mut [bool]) {
     for (block, kept) in page.blocks.iter().zip(kept) {
         let is_link = block.link_words * 2 >= block.n_words().max(1);
         *kept |= is_comment(block) && !is_link && of_sentences.contains(&stand(block));
+    }
+}
+
+/// Words of comments, or of what stands beside them.
+#[derive(Default)]
+struct Words {
+    prose: u32,
+    kept: u32,
+    kept_prose: u32,
+}
+
+impl Words {
+    fn add(&mut self, block: &Block, kept: bool) {
+        let prose = if is_long(block) { block.n_words() } else { 0 };
+        self.prose += prose;
+        if kept {
+            self.kept += block.n_words();
+            self.kept_prose += prose;
+        }
     }
 }
 
@@ -152,7 +175,9 @@ mod tests {
         };
         // What is said twice is kept once.
         assert_eq!(kept_of(&thread, &[0.3, 0.8]), [327, 7]);
-        assert_eq!(kept_of(&thread, &[0.8, 0.3]), [0; 0]);
+        // Nothing else is kept, and a thread is possible.
+        assert_eq!(kept_of(&thread, &[0.4, 0.35]), [327, 7]);
+        assert_eq!(kept_of(&thread, &[0.8, 0.2]), [0; 0]);
         let answered = format!("<p>{}</p>{thread}", "A long answer of the author himself. ".repeat(40));
         assert_eq!(kept_of(&answered, &[0.3, 0.8]), [0; 0]);
     }

@@ -12,11 +12,12 @@ const LEVELS: usize = 4;
 /// Features of one ancestor.
 const PER_LEVEL: usize = 14;
 
-/// Adds the columns about the elements around each block.
-pub(super) fn columns(page: &Page<'_>, sums: &Sums, names: &NameTable, matrix: &mut Matrix<'_>) {
+/// Adds the columns about the elements around each block; gives for each element what its own names promise.
+pub(super) fn columns(page: &Page<'_>, sums: &Sums, names: &NameTable, matrix: &mut Matrix<'_>) -> Vec<f32> {
     roles(page, matrix);
-    name_values(page, names, matrix);
+    let promises = name_values(page, names, matrix);
     ancestors(page, sums, matrix);
+    promises
 }
 
 fn n_blocks(element: &Element) -> u32 {
@@ -89,11 +90,12 @@ impl OwnNames {
     }
 }
 
-fn name_values(page: &Page<'_>, names: &NameTable, matrix: &mut Matrix<'_>) {
+fn name_values(page: &Page<'_>, names: &NameTable, matrix: &mut Matrix<'_>) -> Vec<f32> {
     /// Elements that are remembered, a power of two: most of a page look like a few others.
     const N_REMEMBERED: usize = 128;
     let mut remembered = [OwnNames::default(); N_REMEMBERED];
     let mut values = vec![NameValue::default(); page.elements.len()];
+    let mut promises = vec![0.0; page.elements.len()];
     for (index, element) in with_blocks(page) {
         let mut value = values[element.parent as usize];
         let slot = &mut remembered[element.signature as usize % N_REMEMBERED];
@@ -104,6 +106,7 @@ fn name_values(page: &Page<'_>, names: &NameTable, matrix: &mut Matrix<'_>) {
         value.since_lowest = value.since_lowest.saturating_add(1).min(63);
         if n_known > 0 {
             let own = total / n_known as f32;
+            promises[index] = own;
             value.own = own;
             value.nearest = if -low > high { low } else { high };
             value.decayed = 0.7 * value.decayed + own;
@@ -124,6 +127,7 @@ fn name_values(page: &Page<'_>, names: &NameTable, matrix: &mut Matrix<'_>) {
     matrix.push(of_blocks().map(|value| scale(value.decayed * 0.5)));
     matrix.push(of_blocks().map(|value| scale(value.last_three.iter().sum::<f32>() * 0.5)));
     matrix.push(of_blocks().map(|value| value.since_lowest));
+    promises
 }
 
 /// Log-odds from -4 to 4 as a byte.

@@ -2,16 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::fs::File;
-use std::io::{BufWriter, Write};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use pith_eval::Error;
-use pith_eval::extraction::{GroupScore, Judged, MethodScore, Study, Worst, evaluate, page};
+use pith_eval::extraction::{GroupScore, MethodScore, Study, Worst, evaluate, page};
 use pith_eval::floor::Floors;
 use pith_eval::peer::Peer;
 
+use super::predictions::Predictions;
 use crate::exit::{Exit, Failure};
 
 /// The words of `pith eval extraction`.
@@ -55,10 +54,15 @@ pub fn run(args: Args) -> Result<Exit, Failure> {
         return floors(&args.data, path, args.pin);
     }
     let study = Study { peers: args.peers, every: args.every };
-    let mut predictions = Predictions { folder: args.predictions, files: BTreeMap::new() };
+    let mut predictions = Predictions::default();
     let mut worst = Worst::new(args.worst);
     let methods = evaluate(&args.data, &study, |set, judged| {
-        predictions.write(set, judged, &study.peers)?;
+        if let Some(folder) = &args.predictions {
+            let peers = study.peers.iter().map(|peer| folder.join(file_name(&peer.name)));
+            for (folder, text) in std::iter::once(folder.clone()).chain(peers).zip(&judged.texts) {
+                predictions.write(&folder, set, &judged.page.id, text)?;
+            }
+        }
         if args.page.is_some() {
             worst.add(set, judged);
         }
@@ -70,7 +74,7 @@ pub fn run(args: Args) -> Result<Exit, Failure> {
     }
     eprintln!(
         "note: the compiled model was trained on gold pages; on those pages these are not scores of unseen pages \
-         (`pith eval train --folds 5` gives them)"
+         (`pith eval train --folds 4` gives them)"
     );
     let text = if args.json { format!("{}\n", json(&methods)) } else { table(&methods) };
     super::print(&text)
@@ -91,38 +95,6 @@ fn floors(gold: &Path, path: &Path, pin: bool) -> Result<Exit, Failure> {
             .hint("mend it, or pin the scores of now with `--pin` and say why in the commit"));
     }
     super::print(&format!("{} sets at or above their floors\n", comparison.compared.len()))
-}
-
-/// One file for each method and set.
-struct Predictions {
-    folder: Option<PathBuf>,
-    files: BTreeMap<PathBuf, BufWriter<File>>,
-}
-
-impl Predictions {
-    fn write(&mut self, set: &str, judged: &Judged, peers: &[Peer]) -> Result<(), Error> {
-        let Some(folder) = &self.folder else { return Ok(()) };
-        let folders =
-            std::iter::once(folder.clone()).chain(peers.iter().map(|peer| folder.join(file_name(&peer.name))));
-        for (folder, text) in folders.zip(&judged.texts) {
-            let path = folder.join(format!("{set}.jsonl"));
-            let failed = |source| Error::Write { path: path.clone(), source };
-            if !self.files.contains_key(&path) {
-                std::fs::create_dir_all(&folder).map_err(failed)?;
-                self.files.insert(path.clone(), BufWriter::new(File::create(&path).map_err(failed)?));
-            }
-            let file = self.files.get_mut(&path).expect("it was opened above");
-            writeln!(file, "{}", serde_json::json!({ "id": judged.page.id, "text": text })).map_err(failed)?;
-        }
-        Ok(())
-    }
-
-    fn finish(self) -> Result<(), Error> {
-        for (path, mut file) in self.files {
-            file.flush().map_err(|source| Error::Write { path, source })?;
-        }
-        Ok(())
-    }
 }
 
 /// A peer's name as the name of a folder.

@@ -9,6 +9,7 @@ use pith_eval::extraction::group_score;
 use pith_eval::score::{PageScore, score};
 use pith_eval::train::{Answer, Recipe, Sample, Samples, cross_validate, fit, leave_one_set_out};
 
+use super::predictions::Predictions;
 use crate::exit::{Exit, Failure};
 
 /// The words of `pith eval train`.
@@ -29,6 +30,9 @@ pub struct Args {
     /// Judge this set by a model that has seen neither it nor its sites; `all` takes the sets one by one
     #[arg(long = "leave-out", value_name = "SET")]
     pub leave_out: Vec<String>,
+    /// Write the texts kept in folds to DIR/folds/SET.jsonl as {id, text}, those of a set left out to DIR/left-out
+    #[arg(long, value_name = "DIR")]
+    pub predictions: Option<PathBuf>,
     /// Trees that judge blocks
     #[arg(long, value_name = "N")]
     pub trees: Option<usize>,
@@ -44,11 +48,20 @@ pub fn run(args: Args) -> Result<Exit, Failure> {
     recipe.n_rows = args.rows.unwrap_or(recipe.n_rows);
     let samples = Samples::load(&args.data)?;
     let mut out = String::new();
+    let mut predictions = Predictions::default();
+    let mut write = |kind: &str, answers: &[Answer]| -> Result<(), Error> {
+        let Some(folder) = args.predictions.as_ref().map(|folder| folder.join(kind)) else { return Ok(()) };
+        answers.iter().try_for_each(|answer| {
+            let sample = &samples.all[answer.sample];
+            predictions.write(&folder, &samples.sets[sample.set], &sample.page.id, &answer.text)
+        })
+    };
     if args.folds > 0 {
         let folds: Vec<u32> = (0..args.folds).collect();
         let answers = cross_validate(&samples, &recipe, args.folds, &folds);
         let _ = writeln!(out, "{} folds by site", args.folds);
         describe(&mut out, &samples, &answers);
+        write("folds", &answers)?;
     }
     let left_out = if args.leave_out.iter().any(|name| name == "all") { &samples.sets } else { &args.leave_out };
     for name in left_out {
@@ -56,8 +69,11 @@ pub fn run(args: Args) -> Result<Exit, Failure> {
             Failure::usage(format!("no set {name:?}")).hint(format!("the sets are {}", samples.sets.join(", ")))
         })?;
         let _ = writeln!(out, "{name} left out");
-        describe(&mut out, &samples, &leave_one_set_out(&samples, &recipe, set));
+        let answers = leave_one_set_out(&samples, &recipe, set);
+        describe(&mut out, &samples, &answers);
+        write("left-out", &answers)?;
     }
+    predictions.finish()?;
     if let Some(path) = args.out {
         let all: Vec<&Sample> = samples.all.iter().collect();
         let bytes = fit(&all, &samples.sets, &recipe).write();
