@@ -183,6 +183,20 @@ mod tests {
     }
 
     #[test]
+    fn where_a_thread_is_merely_possible_what_stands_beside_comments_outweighs_them() {
+        let said = "<div class=comment><p>The new trait solver is what I have waited for, since last year or so.</div>";
+        let html = format!("<h1>A picture of a dog</h1>{}", said.repeat(10));
+        let page = page(&html);
+        let kept_beside_the_heading = |thread| {
+            let mut kept: Vec<bool> = page.blocks.iter().map(|block| block.heading > 0).collect();
+            keep_comments(&page, thread, &mut kept);
+            kept.iter().filter(|kept| **kept).count() - 1
+        };
+        assert_eq!(kept_beside_the_heading(Thread::Possible), 0);
+        assert_eq!(kept_beside_the_heading(Thread::Likely), 10);
+    }
+
+    #[test]
     fn what_a_thread_says_again_is_dropped_and_a_refrain_is_not() {
         let thread = "<p>Does anybody know a good cheap telescope?<p>Yes.\
                       <blockquote>Does anybody know a good cheap telescope?</blockquote><p>Yes.";
