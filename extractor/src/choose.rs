@@ -5,7 +5,8 @@
 //! judge compares the thresholds; how much is kept, how scattered it is, where it stands and the kind of page are others.
 //! On products the promise alone decides.
 //!
-//! Some things are settled without the judge: what stands in menus, headers, footers and asides must be likely; a page
+//! Some things are settled without the judge: what stands in menus, headers, footers and asides must be likely, and so
+//! must lists of links beside prose; a page
 //! with a main part that is unlike anything learned is that part; one whose every block is unlikely has no content, nor
 //! has one of which a few words or a plea for scripts would remain; what an article hides is not a part of it; a thread
 //! without other prose is all that visitors say; and what a thread or a shop says again counts once.
@@ -57,7 +58,7 @@ fn promises(page: &Page<'_>, probabilities: &[f32]) -> [f32; THRESHOLDS.len()] {
 /// For each block whether it is kept.
 pub fn choose(page: &Page<'_>, probabilities: &[f32], types: &[f32], judge: &Ensemble) -> Vec<bool> {
     let nothing = || vec![false; probabilities.len()];
-    let probabilities = &plausible(page, probabilities)[..];
+    let probabilities = &plausible(page, probabilities, types)[..];
     let mut kept = match settled::unknown_main(page, probabilities) {
         Some(kept) => kept,
         None if settled::is_empty(page, probabilities) => nothing(),

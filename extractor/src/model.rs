@@ -175,6 +175,19 @@ impl Ensemble {
     }
 }
 
+/// The probability for every block of a page, by the mean of the log-odds of some ensembles.
+pub fn mean_probabilities(ensembles: &[&Ensemble], matrix: &Matrix<'_>) -> Vec<f32> {
+    let groups = all_groups(matrix);
+    let mut sums = vec![[0.0f32; LANES]; groups.len()];
+    for ensemble in ensembles {
+        for (sum, log_odds) in sums.as_flattened_mut().iter_mut().zip(ensemble.log_odds(matrix, &groups).as_flattened())
+        {
+            *sum += log_odds / ensembles.len() as f32;
+        }
+    }
+    probabilities(matrix, &sums)
+}
+
 /// Log-odds nearer to even than this leave a doubt: between one in thirty and thirty to one.
 const DOUBT: f32 = 3.4;
 

@@ -16,6 +16,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use scraper::Selector;
+use scraper::error::SelectorErrorKind;
 use serde::Deserialize;
 use toml::Spanned;
 use url::Url;
@@ -83,7 +84,7 @@ impl Rules {
         let selector = |written: Spanned<String>| {
             let at = written.span().start;
             Selector::parse(written.as_ref())
-                .map_err(|error| bad(at, format!("`{}` is no CSS selector: {error}", written.as_ref())))
+                .map_err(|error| bad(at, format!("`{}` is no CSS selector: {}", written.as_ref(), reason(&error))))
         };
         let mut sites = BTreeMap::new();
         for (name, site) in written {
@@ -125,6 +126,14 @@ impl Rules {
     }
 }
 
+/// What is wrong with a selector, on one line. Where the library asks to be told about it, the name of the problem.
+fn reason(error: &SelectorErrorKind) -> String {
+    match error {
+        SelectorErrorKind::UnexpectedSelectorParseError(kind) => format!("{kind:?}"),
+        other => other.to_string(),
+    }
+}
+
 /// A domain as URLs spell it.
 fn domain(name: &str) -> Option<String> {
     if name.is_empty() || name.contains(['/', ':', '@', '?', '#', '\\', '*', ' ']) {
@@ -147,6 +156,7 @@ mod tests {
     #[test]
     fn a_bad_rule_is_named_with_its_line() {
         check_bad("[\"a.com\"]\ncontent = [\n  \"#ok\",\n  \"p[\",\n]\n", 4, "`p[` is no CSS selector");
+        check_bad("[\"a.com\"]\ntitle = \"a[[\"\n", 2, "`a[[` is no CSS selector: NoQualifiedName");
         check_bad("[\"a.com\"]\n\ntitle = \"h1 >\"\n", 3, "`h1 >`");
         check_bad("[\"a.com\"]\nheading = \"h1\"\n", 2, "heading");
         check_bad("[\"a.com\"]\ncontent = \"article\"\n", 2, "sequence");

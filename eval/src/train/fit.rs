@@ -2,14 +2,15 @@
 //!
 //! Pages are cut into parts by site. Every part is judged by trees that have seen the other parts alone, and what they
 //! say is what later trees learn from. In the model page types are judged by trees that have seen all pages, blocks by
-//! the mean of the trees of all parts.
+//! the mean of the trees of all parts. Each part has two ensembles for blocks: one hears all pages much as they come,
+//! the other leans towards small sets and rare kinds of page. Together they are steadier than either.
 
 use pith_extractor::features::Matrix;
-use pith_extractor::model::{Ensemble, Model, NameTable, Tree};
+use pith_extractor::model::{Ensemble, Model, NameTable, Tree, mean_probabilities};
 use pith_extractor::{PageType, Reading};
 use std::thread;
 
-use super::rows::{block_rows, page_rows, page_weights};
+use super::rows::{Balance, block_rows, page_rows, page_weights};
 use super::samples::{Sample, name_table};
 use super::thresholds::threshold_rows;
 use super::trees::{self, Settings};
@@ -21,8 +22,13 @@ pub struct Recipe {
     pub blocks: Settings,
     /// The trees that judge page types, for each part.
     pub types: Settings,
+    /// How pages are balanced for each of the ensembles that judge the blocks of a part. Page types and thresholds are
+    /// learned with the first.
+    pub balances: [Balance; 2],
     /// The trees that judge thresholds.
     pub thresholds: Settings,
+    /// How many ensembles judge thresholds together: which of two good ones is taken hangs on chance less.
+    pub n_threshold_judges: u64,
     /// About how many rows to learn from; heavy rows are kept, light ones drawn.
     pub n_rows: usize,
     /// How many of the features blocks are judged by: those that bring the most. The others need not be computed.
@@ -51,7 +57,18 @@ impl Default for Recipe {
             ridge: 3.0,
             ..Settings::default()
         };
-        Recipe { blocks, types, thresholds, n_rows: 220_000, n_features: 262 }
+        let balances = [Balance { small_sets: 0.35, rare_kinds: 1.8 }, Balance { small_sets: 0.6, rare_kinds: 4.0 }];
+        Recipe { blocks, types, balances, thresholds, n_threshold_judges: 4, n_rows: 220_000, n_features: 262 }
+    }
+}
+
+impl Recipe {
+    /// The same recipe with chance starting elsewhere: another draw. The first is draw 0.
+    pub fn draw(mut self, draw: u64) -> Recipe {
+        for settings in [&mut self.blocks, &mut self.types, &mut self.thresholds] {
+            settings.seed += 1000 * draw;
+        }
+        self
     }
 }
 
@@ -72,22 +89,29 @@ pub fn fit(samples: &[&Sample], sets: &[String], recipe: &Recipe) -> Model {
     for (matrix, probabilities) in matrices.iter_mut().zip(&type_probabilities) {
         matrix.push_types(probabilities);
     }
-    let weights = page_weights(samples, sets);
-    let features = block_features(samples, &matrices, &weights, recipe);
-    let mut blocks = Vec::new();
+    let weights = recipe.balances.map(|balance| page_weights(samples, sets, &balance));
+    let features = block_features(samples, &matrices, &weights[0], recipe);
+    let mut by_balance = [const { Vec::new() }; 2];
     let mut block_probabilities = vec![Vec::new(); samples.len()];
     for part in 0..INNER_PARTS {
-        let rows = block_rows(samples, &matrices, &weights, recipe.n_rows, &features, |page| parts[page] != part);
-        let settings = Settings { seed: recipe.blocks.seed + u64::from(part), ..recipe.blocks };
-        blocks.push(pack(&trees::train(&rows, &settings)));
+        for (balance, (ensembles, weights)) in by_balance.iter_mut().zip(&weights).enumerate() {
+            let rows = block_rows(samples, &matrices, weights, recipe.n_rows, &features, |page| parts[page] != part);
+            let seed = recipe.blocks.seed + u64::from(part) + 100 * balance as u64;
+            ensembles.push(pack(&trees::train(&rows, &Settings { seed, ..recipe.blocks })));
+        }
+        let strangers = by_balance.each_ref().map(|ensembles: &Vec<Ensemble>| &ensembles[part as usize]);
         for page in (0..samples.len()).filter(|page| parts[*page] == part) {
-            block_probabilities[page] = blocks[part as usize].probabilities(&matrices[page]);
+            block_probabilities[page] = mean_probabilities(&strangers, &matrices[page]);
         }
     }
     drop(matrices);
-    let rows = threshold_rows(samples, &block_probabilities, &type_probabilities, &weights);
-    let thresholds = pack(&trees::train(&rows, &recipe.thresholds));
-    Model::new(name_table(samples.iter().copied()), blocks, thresholds, types)
+    let rows = threshold_rows(samples, &block_probabilities, &type_probabilities, &weights[0]);
+    let judges = (0..recipe.n_threshold_judges).map(|judge| {
+        let seed = recipe.thresholds.seed + 10 * judge;
+        trees::train(&rows, &Settings { seed, ..recipe.thresholds })
+    });
+    let thresholds = pack(&trees::Ensemble::mean(judges.collect()));
+    Model::new(name_table(samples.iter().copied()), by_balance.concat(), thresholds, types)
 }
 
 /// What it pays to know about blocks, by trees that may ask about everything.

@@ -8,11 +8,17 @@ use pith_extractor::features::Matrix;
 use super::samples::Sample;
 use super::trees::Rows;
 
-/// Articles are most of the gold; other kinds of page would drown among them.
-const RARE_KINDS: f32 = 1.8;
+/// How loudly the few are heard.
+#[derive(Clone, Copy, Debug)]
+pub struct Balance {
+    /// How much more a page of a small set counts: 0, all pages count the same; 1, all sets do.
+    pub small_sets: f32,
+    /// How much more a page that is no article counts. Articles are most of the gold; others would drown among them.
+    pub rare_kinds: f32,
+}
 
-/// How much each page counts: small sets more per page than large ones, but less than in inverse proportion.
-pub fn page_weights(samples: &[&Sample], sets: &[String]) -> Vec<f32> {
+/// How much each page counts.
+pub fn page_weights(samples: &[&Sample], sets: &[String], balance: &Balance) -> Vec<f32> {
     let mut n_pages = vec![0usize; sets.len()];
     for sample in samples {
         n_pages[sample.set] += 1;
@@ -21,8 +27,8 @@ pub fn page_weights(samples: &[&Sample], sets: &[String]) -> Vec<f32> {
         // Readability's own output is not a reader's judgement.
         let trust = if sets[sample.set] == "mozilla" { 0.5 } else { 1.0 };
         let rare = kind(sample).is_some_and(|kind| kind != PageType::Article.name());
-        let balance = (400.0 / n_pages[sample.set].max(1) as f32).powf(0.35);
-        trust * balance * if rare { RARE_KINDS } else { 1.0 }
+        let small = (400.0 / n_pages[sample.set].max(1) as f32).powf(balance.small_sets);
+        trust * small * if rare { balance.rare_kinds } else { 1.0 }
     };
     samples.iter().map(weight).collect()
 }

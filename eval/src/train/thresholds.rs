@@ -24,7 +24,7 @@ pub fn threshold_rows(
     let pages = on_threads(samples, |page, sample| {
         let gold = words(sample.truth.text.as_deref()?);
         let reading = Reading::of(&sample.page.html, sample.page.url.as_deref().unwrap_or(""));
-        let probabilities = plausible(&reading.page, &block_probabilities[page]);
+        let probabilities = plausible(&reading.page, &block_probabilities[page], &type_probabilities[page]);
         let said = Said::on(&type_probabilities[page]);
         let scores = f1_by_threshold(&reading.page, &probabilities, &gold, said);
         let best = scores.iter().copied().fold(0.0, f32::max);

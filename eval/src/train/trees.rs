@@ -107,6 +107,24 @@ pub struct Ensemble {
 }
 
 impl Ensemble {
+    /// One that answers with the mean of the log-odds of others.
+    pub fn mean(others: Vec<Ensemble>) -> Ensemble {
+        let part = 1.0 / others.len().max(1) as f32;
+        let mut mean = Ensemble::default();
+        for other in others {
+            mean.base += other.base * part;
+            mean.gains.resize(other.gains.len().max(mean.gains.len()), 0.0);
+            for (sum, gain) in mean.gains.iter_mut().zip(&other.gains) {
+                *sum += gain * f64::from(part);
+            }
+            mean.trees.extend(other.trees.into_iter().map(|mut tree| {
+                tree.leaves.iter_mut().for_each(|leaf| *leaf *= part);
+                tree
+            }));
+        }
+        mean
+    }
+
     /// The features that have brought the most, at most so many, in their own order.
     pub fn best_features(&self, most: usize) -> Vec<u16> {
         let mut features: Vec<u16> = (0..self.gains.len() as u16).collect();
@@ -432,6 +450,20 @@ mod tests {
             .count();
         assert!(right > 3900, "{right} of 4000");
         assert_eq!(ensemble.best_features(2), [2, 5]);
+    }
+
+    #[test]
+    fn the_mean_of_ensembles_has_the_mean_of_their_log_odds() {
+        let rows = puzzle(500);
+        let one = train(&rows, &Settings { n_trees: 5, seed: 1, ..Settings::default() });
+        let other = train(&rows, &Settings { n_trees: 5, seed: 2, ..Settings::default() });
+        let mean = Ensemble::mean(vec![one.clone(), other.clone()]);
+        let log_odds = |ensemble: &Ensemble| {
+            let probability = ensemble.probability(rows.row(3));
+            (probability / (1.0 - probability)).ln()
+        };
+        assert!((log_odds(&mean) - (log_odds(&one) + log_odds(&other)) / 2.0).abs() < 1e-4);
+        assert_ne!(log_odds(&one), log_odds(&other));
     }
 
     #[test]

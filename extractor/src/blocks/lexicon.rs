@@ -198,10 +198,12 @@ pub enum Role {
     Tool,
     /// What buyers say.
     Review,
+    /// What somebody puts below everything they say.
+    Signature,
 }
 
 /// How many roles there are.
-pub const N_ROLES: usize = 23;
+pub const N_ROLES: usize = 24;
 
 const ROLES: &[(Role, &str)] = &[
     (
@@ -292,6 +294,7 @@ const ROLES: &[(Role, &str)] = &[
         "review reviews reviewer rating ratings testimonial testimonials stars ugc bazaarvoice yotpo qanda opinion \
         avaliacoes bewertungen",
     ),
+    (Role::Signature, "signature signatures postsignature usersignature membersignature sigblock"),
 ];
 
 /// A map from 32-bit hashes to bits, open addressing, a power of two in size.
@@ -396,6 +399,6 @@ mod tests {
         assert_eq!(THEMES.get(hash("zebra")), 0);
         assert_ne!(NAME_ROLES.get(hash("sidebar")) & (1 << Role::Sidebar as u32), 0);
         assert_eq!(N_THEMES, Theme::Speaker as usize + 1);
-        assert_eq!(N_ROLES, Role::Review as usize + 1);
+        assert_eq!(N_ROLES, Role::Signature as usize + 1);
     }
 }

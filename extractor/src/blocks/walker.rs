@@ -157,9 +157,10 @@ impl<'t, 'a> Walker<'t, 'a> {
             self.reader.space();
         }
         let names_from = self.names.all.len() as u32;
-        let [class, id, href, itemprop, role] = self.tree.find_raw(node, ["class", "id", "href", "itemprop", "role"]);
+        let [class, id, href, itemprop, role, data_role] =
+            self.tree.find_raw(node, ["class", "id", "href", "itemprop", "role", "data-role"]);
         let mut roles = 0;
-        for value in [class, id, itemprop].into_iter().flatten() {
+        for value in [class, id, itemprop, data_role].into_iter().flatten() {
             roles |= self.names.read(value);
         }
         let recorded = is_block || self.names.all.len() as u32 > names_from;

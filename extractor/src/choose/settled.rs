@@ -1,12 +1,24 @@
-//! What needs no judge: pages without content or of an unknown kind, and what stands around the content.
+//! What needs no judge: pages without content or of an unknown kind, what stands around the content, and lists of links
+//! beside prose.
 
+use super::{chance, is_likeliest};
+use crate::PageType;
 use crate::blocks::{Block, Page, place};
+use crate::features::is_long;
 
 /// Where no block is as likely as this, there is no content: shells that a script fills, walls, errors.
 const LIKELY: f32 = 0.3;
 
 /// In menus, headers, footers, asides and dialogs a block must be as likely as this, however low the page's threshold.
 const LIKELY_AROUND: f32 = 0.65;
+
+/// So must lists of links be where so many words of sentences are as likely as this: what an article or a post is followed
+/// by. Each line of such a list may well be content, but all of them are, or none.
+const MIN_PROSE_WORDS: u32 = 100;
+const LIKELY_PROSE: f32 = 0.75;
+
+/// From this chance on a page may be an article.
+const POSSIBLE_ARTICLE: f32 = 0.3;
 
 const AROUND: u32 = place::NAV | place::HEADER | place::FOOTER | place::ASIDE | place::DIALOG;
 
@@ -26,12 +38,28 @@ const MIN_KEPT_WORDS: u32 = 8;
 const PLEA_WORDS: u32 = 30;
 
 /// The probabilities without those that are too low for where their block stands.
-pub fn plausible(page: &Page<'_>, probabilities: &[f32]) -> Vec<f32> {
+pub fn plausible(page: &Page<'_>, probabilities: &[f32], types: &[f32]) -> Vec<f32> {
+    let beside_prose = !is_made_of_lists(types) && has_prose(page, probabilities);
     let weigh = |(block, probability): (&Block, &f32)| {
-        let unlikely = block.places & AROUND != 0 && *probability < LIKELY_AROUND;
-        if unlikely { 0.0 } else { *probability }
+        let doubtful = block.places & AROUND != 0 || (beside_prose && is_list_of_links(block));
+        if doubtful && *probability < LIKELY_AROUND { 0.0 } else { *probability }
     };
     page.blocks.iter().zip(probabilities).map(weigh).collect()
+}
+
+/// Threads, manuals and listings are made of lists, some of them of links.
+fn is_made_of_lists(types: &[f32]) -> bool {
+    let kinds = [PageType::Forum, PageType::Documentation, PageType::Listing];
+    chance(types, PageType::Article) < POSSIBLE_ARTICLE && kinds.into_iter().any(|kind| is_likeliest(types, kind))
+}
+
+fn has_prose(page: &Page<'_>, probabilities: &[f32]) -> bool {
+    let likely = page.blocks.iter().zip(probabilities).filter(|(_, probability)| **probability >= LIKELY_PROSE);
+    likely.filter(|(block, _)| is_long(block)).map(|(block, _)| block.n_words()).sum::<u32>() >= MIN_PROSE_WORDS
+}
+
+fn is_list_of_links(block: &Block) -> bool {
+    block.places & (place::LIST | place::ITEM) != 0 && block.link_words * 2 >= block.n_words()
 }
 
 /// Whether every block is so unlikely that the page has no content.
@@ -98,7 +126,18 @@ mod tests {
     #[test]
     fn what_stands_around_the_content_must_be_likely() {
         let page = page("<nav>Home</nav><p>one<aside>two</aside><footer>three</footer>");
-        assert_eq!(plausible(&page, &[0.6, 0.1, 0.7, 0.2]), [0.0, 0.1, 0.7, 0.0]);
+        assert_eq!(plausible(&page, &[0.6, 0.1, 0.7, 0.2], &[]), [0.0, 0.1, 0.7, 0.0]);
+    }
+
+    #[test]
+    fn a_list_of_links_beside_prose_must_be_likely() {
+        let html = format!("<p>{}<ul><li><a href=/1>Another story</a><li>A plain line</ul>", "word ".repeat(120));
+        let page = page(&html);
+        let with_types = |prose, types: &[f32]| plausible(&page, &[prose, 0.5, 0.5], types);
+        assert_eq!(with_types(0.9, &[0.9]), [0.9, 0.0, 0.5]);
+        assert_eq!(with_types(0.6, &[0.9]), [0.6, 0.5, 0.5], "the prose is in doubt itself");
+        assert_eq!(with_types(0.9, &[0.1, 0.8]), [0.9, 0.5, 0.5], "a thread is made of lists");
+        assert_eq!(with_types(0.9, &[0.4, 0.5]), [0.9, 0.0, 0.5], "it may be an article");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! What goes without saying about the blocks that are kept: a thread that is nothing but what visitors say is kept as a
-//! whole, what an article hides is no part of it, what a thread or a shop says again counts once.
+//! whole, what an article hides is no part of it, nor are the signatures below posts, and what a thread or a shop says
+//! again counts once.
 
 use std::collections::HashSet;
 
@@ -31,7 +32,7 @@ const PROSE: f32 = 0.6;
 const MIN_REPEATED_WORDS: u32 = 6;
 
 /// Adds and drops what goes without saying on this kind of page: all of a thread that is comments, hidden parts of an
-/// article, repetitions elsewhere.
+/// article, signatures, repetitions elsewhere.
 pub(super) fn tidy(page: &Page<'_>, types: &[f32], kept: &mut [bool]) {
     let (article, forum) = (chance(types, PageType::Article), chance(types, PageType::Forum));
     if article >= 0.5 {
@@ -39,6 +40,10 @@ pub(super) fn tidy(page: &Page<'_>, types: &[f32], kept: &mut [bool]) {
     }
     if forum >= POSSIBLE {
         keep_comments(page, if forum >= 0.5 && forum > article { Thread::Likely } else { Thread::Possible }, kept);
+    }
+    // The signatures of a manual are those of functions.
+    if chance(types, PageType::Documentation) < 0.5 {
+        drop_signatures(page, kept);
     }
     let mut said = Said::on(types);
     for (block, kept) in page.blocks.iter().zip(kept).filter(|(_, kept)| **kept) {
@@ -123,6 +128,14 @@ impl Words {
     }
 }
 
+/// Drops what people put below everything they say.
+fn drop_signatures(page: &Page<'_>, kept: &mut [bool]) {
+    let inside = page.inside(Role::Signature);
+    for (block, kept) in page.blocks.iter().zip(kept) {
+        *kept &= !inside[block.element as usize];
+    }
+}
+
 /// Drops what is hidden, where enough in sight is kept.
 fn drop_hidden(page: &Page<'_>, kept: &mut [bool]) {
     let (mut hidden, mut in_sight) = (0, 0);
@@ -159,6 +172,17 @@ mod tests {
         assert_eq!(tidied(some, 0.9), [true, false]);
         assert_eq!(tidied(some, 0.1), [true, true]);
         assert_eq!(tidied("<p>one<p hidden>two three four five six seven", 0.9), [true, true]);
+    }
+
+    #[test]
+    fn the_signature_below_a_post_is_not_a_part_of_it() {
+        let post = "<p>It works since the update.<div class=message-signature>Sent from my <b>phone</b></div>\
+                    <div data-role=memberSignature>Sent from a train</div><p>Thanks!";
+        assert_eq!(tidied(post, 0.1), [true, false, false, true]);
+        let page = page("<dl class='function signature'><dt>open(path)</dl>");
+        let mut kept = vec![true];
+        tidy(&page, &[0.1, 0.0, 0.0, 0.0, 0.0, 0.9, 0.0], &mut kept);
+        assert_eq!(kept, [true], "a manual shows the signatures of functions");
     }
 
     #[test]

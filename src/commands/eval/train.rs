@@ -33,6 +33,9 @@ pub struct Args {
     /// Write the texts kept in folds to DIR/folds/SET.jsonl as {id, text}, those of a set left out to DIR/left-out
     #[arg(long, value_name = "DIR")]
     pub predictions: Option<PathBuf>,
+    /// Let chance start elsewhere: how much of a figure hangs on it is seen by comparing draws
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub draw: u64,
     /// Trees that judge blocks
     #[arg(long, value_name = "N")]
     pub trees: Option<usize>,
@@ -43,7 +46,7 @@ pub struct Args {
 
 /// Trains, validates, prints.
 pub fn run(args: Args) -> Result<Exit, Failure> {
-    let mut recipe = Recipe::default();
+    let mut recipe = Recipe::default().draw(args.draw);
     recipe.blocks.n_trees = args.trees.unwrap_or(recipe.blocks.n_trees);
     recipe.n_rows = args.rows.unwrap_or(recipe.n_rows);
     let samples = Samples::load(&args.data)?;
