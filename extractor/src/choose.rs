@@ -6,10 +6,10 @@
 //! On products the promise alone decides.
 //!
 //! Some things are settled without the judge: what stands in menus, headers, footers and asides must be likely, and so
-//! must lists of links beside prose; a page
-//! with a main part that is unlike anything learned is that part; one whose every block is unlikely has no content, nor
-//! has one of which a few words or a plea for scripts would remain; what an article hides is not a part of it; a thread
-//! without other prose is all that visitors say; and what a thread or a shop says again counts once.
+//! must lists of links beside prose; a page with a main part that is unlike anything learned is that part; one whose
+//! every block is unlikely has no content, nor has one of which a few words or a plea for scripts would remain; what an
+//! article hides is not a part of it, nor are signatures below posts; a thread without other prose is all that visitors
+//! say; and what a thread or a shop says again counts once.
 
 mod candidates;
 mod settled;

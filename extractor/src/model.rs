@@ -419,6 +419,14 @@ mod tests {
     }
 
     #[test]
+    fn the_mean_is_that_of_the_log_odds() {
+        let mut matrix = Matrix::of_rows(1);
+        matrix.push([0u8].into_iter());
+        let says = |base: f32| Ensemble { base, scale: 1.0, trees: Vec::new() };
+        assert_eq!(mean_probabilities(&[&says(3.0), &says(-1.0)], &matrix), [probability(1.0)]);
+    }
+
+    #[test]
     fn the_crate_holds_a_trained_model() {
         let model = Model::read(TABLES).expect("written by training");
         assert!(!model.blocks.is_empty() && model.types.len() == crate::PageType::ALL.len());
