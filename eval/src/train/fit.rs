@@ -22,8 +22,8 @@ pub struct Recipe {
     pub blocks: Settings,
     /// The trees that judge page types, for each part.
     pub types: Settings,
-    /// How pages are balanced for each of the ensembles that judge the blocks of a part. Page types and thresholds are
-    /// learned with the first.
+    /// How pages are balanced for each of the ensembles that judge the blocks of a part. Thresholds are learned with the
+    /// first.
     pub balances: [Balance; 2],
     /// The trees that judge thresholds.
     pub thresholds: Settings,

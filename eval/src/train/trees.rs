@@ -107,16 +107,12 @@ pub struct Ensemble {
 }
 
 impl Ensemble {
-    /// One that answers with the mean of the log-odds of others.
+    /// One that answers with the mean of the log-odds of others; what their questions have brought is not kept.
     pub fn mean(others: Vec<Ensemble>) -> Ensemble {
         let part = 1.0 / others.len().max(1) as f32;
         let mut mean = Ensemble::default();
         for other in others {
             mean.base += other.base * part;
-            mean.gains.resize(other.gains.len().max(mean.gains.len()), 0.0);
-            for (sum, gain) in mean.gains.iter_mut().zip(&other.gains) {
-                *sum += gain * f64::from(part);
-            }
             mean.trees.extend(other.trees.into_iter().map(|mut tree| {
                 tree.leaves.iter_mut().for_each(|leaf| *leaf *= part);
                 tree
