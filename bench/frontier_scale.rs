@@ -18,7 +18,8 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use pith_crawler::{
-    Frontier, Lease, Link, LocalFrontier, LocalOptions, Next, Outcome, Pause, Receipt, Settled, Visit, order_named,
+    FetchRecord, FetchedPage, Frontier, HostRest, Lease, Link, LocalFrontier, LocalOptions, Next, Outcome, Settled,
+    order_named,
 };
 
 /// Links on a page; one in five of them is new.
@@ -104,7 +105,7 @@ fn fill(folder: &Path, n_urls: u64, order: &str, evenly: bool) -> Result<(), Fai
     let mut n_links = 0;
     while known < n_urls {
         let Next::Fetch(lease) = frontier.lease()? else { return Err("the frontier ran dry".into()) };
-        frontier.rest(&lease, Pause::Answered(Duration::ZERO))?;
+        frontier.rest(&lease, HostRest::AfterResponse(Duration::ZERO))?;
         let mut links = Vec::with_capacity(LINKS as usize);
         for index in 0..LINKS {
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -119,7 +120,7 @@ fn fill(folder: &Path, n_urls: u64, order: &str, evenly: bool) -> Result<(), Fai
             n_links += 1;
             links.push(link(number));
         }
-        let visit = Visit { link: &lease.link, n_links: links.len(), body: b"" };
+        let visit = FetchedPage { link: &lease.link, n_links: links.len(), body: b"" };
         let offered = frontier.offer(Some(visit), &links)?;
         assert_eq!(offered.new, NEW_LINKS, "one in five is new, and none is forgotten");
         known += offered.new;
@@ -146,7 +147,7 @@ fn drain(folder: &Path, frontier: &LocalFrontier) -> Result<(), Failure> {
     let mut held = Vec::new();
     let mut n_leased = 0;
     while let Next::Fetch(lease) = frontier.lease()? {
-        frontier.rest(&lease, Pause::Answered(Duration::ZERO))?;
+        frontier.rest(&lease, HostRest::AfterResponse(Duration::ZERO))?;
         n_leased += 1;
         meter.leased += 1;
         settle_later(frontier, &mut held, lease, n_leased)?;
@@ -166,7 +167,7 @@ fn settle_later(
     lease: Lease,
     mark: u64,
 ) -> Result<(), Failure> {
-    let receipt = Receipt { outcome: Outcome::NotFound, bytes: 0, milliseconds: 1, digest: 0 };
+    let receipt = FetchRecord { outcome: Outcome::NotFound, bytes: 0, milliseconds: 1, digest: 0 };
     held.push((lease, Settled::Done(receipt)));
     if held.len() == BATCH {
         frontier.settle(std::mem::take(held), &mark.to_le_bytes())?;

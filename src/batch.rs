@@ -1,31 +1,40 @@
 //! Many page shards into document shards, on all cores.
 //!
-//! Every input becomes one document shard, written beside and renamed, and noted in the manifest when it is durable.
+//! Every input becomes one document shard, written under a temporary name, renamed, and recorded in the manifest when it is durable.
 //! A page is read, extracted and written by different threads; the documents keep the order of the pages, so that the
 //! bytes do not depend on the number of threads. No more pages are in flight than the window allows.
 
 mod document;
+mod files;
 mod input;
+mod stream;
+mod versions;
 mod workers;
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
+use pith_corpus::atomic_file::SealedFile;
 use pith_corpus::jsonl::{self, Writer};
-use pith_corpus::manifest::{Counts, Earlier, Manifest, Output, Source, Step};
+use pith_corpus::manifest::{Counts, ExistingOutput, InputFile, Manifest, Output, Step};
 use pith_corpus::warc::Page;
-use pith_corpus::{Error, Watch};
+use pith_corpus::{Error, Observer, check_apart};
 use serde_json::Value;
 
-pub use document::{Scope, Settings, explain_page, extract_page, line};
+pub use document::{FIELD_NAMES, Settings, document_file, extract_page, is_html, line};
+use files::FilesWriter;
+pub use files::{DocumentFile, FileFormat, file_name};
 use input::{Item, Pages};
-pub use input::{find, is_html};
+pub use input::{Source, file_media_type, find, page_at_hand};
+pub use stream::stream;
+pub use versions::NameOf;
+use versions::Newest;
 use workers::{Task, Workers};
 
 use crate::progress::Progress;
@@ -35,13 +44,16 @@ use crate::progress::Progress;
 pub enum Outcome {
     /// A document: one line of JSON.
     Extracted(Vec<u8>),
-    /// Not a page we want, and why.
+    /// A document that becomes a file of its own.
+    File(Box<DocumentFile>),
+    /// A page that is not extracted, and why.
     Skipped(String),
-    /// A page we wanted and could not have, and why.
+    /// A page that could not be extracted, and why.
     Failed(&'static str),
 }
 
-/// Turns a page of a shard into its outcome. Shared with threads that may be left behind by the time limit.
+/// Turns a page of a shard into its outcome. Shared with threads that may outlive the batch a little, when the time limit
+/// has given their pages up.
 pub type Extract = dyn Fn(&Page, &str) -> Outcome + Send + Sync;
 
 /// How a batch runs; nothing here but `settings` changes its result.
@@ -53,13 +65,26 @@ pub struct Batch<'b> {
     /// Every setting that changes the documents.
     pub settings: Value,
     /// What to do with the result of other settings in that folder.
-    pub earlier: Earlier,
+    pub existing: ExistingOutput,
     /// Threads that extract.
     pub jobs: NonZeroUsize,
     /// A page that takes longer is given up.
     pub time_limit: Duration,
-    /// Who looks on.
+    /// Whether documents are lines or files.
+    pub form: DocumentForm,
+    /// Of several pages that this gives one name the newest is taken; `None` takes all.
+    pub one_page_per: Option<&'b NameOf>,
+    /// Where progress is reported.
     pub progress: &'b Progress,
+}
+
+/// How documents rest in the folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DocumentForm {
+    /// Lines of document shards.
+    Lines,
+    /// Files of their own, named as the pages are: `one_page_per` gives the names.
+    Files,
 }
 
 /// What a batch hands back.
@@ -69,19 +94,38 @@ pub struct Extracted {
     /// The first damaged places that this run met.
     pub damage: Vec<String>,
     /// Whether this run had anything to do.
-    pub was_done: bool,
+    pub was_already_done: bool,
 }
 
 /// Extracts every input that is not done yet.
-pub fn run(inputs: &[PathBuf], batch: &Batch, extract: Arc<Extract>) -> Result<Extracted, Error> {
+pub fn run(sources: &[Source], batch: &Batch, extract: Arc<Extract>) -> Result<Extracted, Error> {
     let version = env!("CARGO_PKG_VERSION").into();
-    let settings = batch.settings.clone();
-    let step = Step { command: batch.command.clone(), version, settings, counts: Counts::new() };
-    let output = Output::open(batch.out, step, Vec::new(), batch.earlier)?;
-    let plan = plan(inputs, &output)?;
-    if plan.is_empty() && output.manifest().complete {
-        return Ok(Extracted { manifest: output.manifest().clone(), damage: Vec::new(), was_done: true });
+    let mut settings = batch.settings.clone();
+    let inputs = sources.iter().map(Source::fingerprint).collect::<Result<Vec<_>, _>>()?;
+    if batch.one_page_per.is_some() {
+        // What is the newest depends on all inputs.
+        settings["inputs"] = serde_json::to_value(&inputs).expect("plain data");
     }
+    let step = Step { command: batch.command.clone(), version, settings, counts: Counts::new() };
+    let paths: Vec<_> = sources.iter().flat_map(Source::paths).collect();
+    check_apart(&paths, batch.out)?;
+    let mut output = Output::open(batch.out, step, Vec::new(), batch.existing)?;
+    if batch.existing == ExistingOutput::Replace {
+        output.remove_claimed(files::is_ours)?;
+    }
+    let plan = plan(inputs, batch.form, &output);
+    output.claim(plan.iter().map(|shard| shard.name.as_str()))?;
+    if plan.is_empty() && output.manifest().complete {
+        return Ok(Extracted { manifest: output.manifest().clone(), damage: Vec::new(), was_already_done: true });
+    }
+    let newest = match batch.one_page_per {
+        Some(name_of) => Some(Newest::find(sources, batch.jobs, name_of, batch.progress)?),
+        None => None,
+    };
+    if let (DocumentForm::Files, Some(newest)) = (batch.form, &newest) {
+        output.claim(newest.names())?;
+    }
+    let selected = Selection { sources, newest: newest.as_ref(), name_of: batch.one_page_per };
     batch.progress.begin("extracting", plan.iter().map(|shard| shard.source.bytes).sum());
     let workers = Workers::start(batch.jobs, batch.time_limit, extract);
     let output = Mutex::new(output);
@@ -94,7 +138,7 @@ pub fn run(inputs: &[PathBuf], batch: &Batch, extract: Arc<Extract>) -> Result<E
         for _ in 0..at_once {
             scope.spawn(|| {
                 while let Some(shard) = plan.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let result = extract_shard(shard, batch, &workers, &output, &damage);
+                    let result = extract_shard(shard, &selected, batch, &workers, &output, &damage);
                     if let Err(error) = result {
                         next.store(plan.len(), Ordering::Relaxed);
                         failure.lock().expect("only set here").get_or_insert(error);
@@ -106,81 +150,149 @@ pub fn run(inputs: &[PathBuf], batch: &Batch, extract: Arc<Extract>) -> Result<E
     if let Some(error) = failure.into_inner().expect("only set above") {
         return Err(error);
     }
-    let mut output = output.into_inner().expect("nobody panics with the manifest");
+    let mut output = output.into_inner().expect("no thread panics while it holds the manifest");
     let manifest = output.complete(Counts::new())?.clone();
-    let mut damage = damage.into_inner().expect("nobody panics while describing damage");
+    let mut damage = damage.into_inner().expect("no thread panics while it describes damage");
     damage.sort();
-    Ok(Extracted { manifest, damage, was_done: false })
+    Ok(Extracted { manifest, damage, was_already_done: false })
 }
 
 /// One input and the name of what it becomes.
 struct Shard {
-    path: PathBuf,
-    source: Source,
+    number: usize,
+    source: InputFile,
     name: String,
 }
 
 /// What is left to do. An input that is done keeps its name; the others take the lowest free numbers in order, which
 /// gives a run that goes on the names that an undisturbed run gives.
-fn plan(inputs: &[PathBuf], output: &Output) -> Result<Vec<Shard>, Error> {
-    let sources = inputs.iter().map(|path| Source::of(path)).collect::<Result<Vec<_>, _>>()?;
-    let done = |source: &Source| {
+fn plan(inputs: Vec<InputFile>, form: DocumentForm, output: &Output) -> Vec<Shard> {
+    let done = |source: &InputFile| {
         let shards = output.manifest().shards.iter().filter(|shard| shard.input == *source);
-        shards.filter(|shard| output.done(&shard.name, source).is_some()).map(|shard| shard.name.clone()).next()
+        shards
+            .filter(|shard| output.finished_shard(&shard.name, source).is_some())
+            .map(|shard| shard.name.clone())
+            .next()
     };
-    let taken: Vec<String> = sources.iter().filter_map(&done).collect();
-    let mut free = (0..).map(jsonl::shard_name).filter(|name| !taken.contains(name));
+    let name_of = match form {
+        DocumentForm::Lines => jsonl::shard_name,
+        DocumentForm::Files => files::list_name,
+    };
+    let taken: Vec<String> = inputs.iter().filter_map(&done).collect();
+    let mut free = (0..).map(name_of).filter(|name| !taken.contains(name));
     let mut plan = Vec::new();
-    for (path, source) in inputs.iter().zip(sources) {
+    for (number, source) in inputs.into_iter().enumerate() {
         if done(&source).is_none() {
             let name = free.next().expect("the numbers do not end");
-            plan.push(Shard { path: path.clone(), source, name });
+            plan.push(Shard { number, source, name });
         }
     }
-    Ok(plan)
+    plan
+}
+
+/// The inputs, and which of their pages are wanted.
+struct Selection<'s> {
+    sources: &'s [Source],
+    newest: Option<&'s Newest>,
+    name_of: Option<&'s NameOf>,
+}
+
+impl Selection<'_> {
+    /// Whether a page is the newest of its name, where that is asked for.
+    fn takes(&self, page: &Page, source: usize, number: u64) -> bool {
+        let Some((newest, name_of)) = self.newest.zip(self.name_of) else { return true };
+        newest.is_newest(&name_of(page), source, number)
+    }
+}
+
+/// What the documents of one input are written to.
+enum ShardWriter {
+    Lines(Writer),
+    Files(FilesWriter),
+}
+
+impl ShardWriter {
+    fn create(shard: &Shard, batch: &Batch) -> Result<ShardWriter, Error> {
+        Ok(match batch.form {
+            DocumentForm::Lines => ShardWriter::Lines(Writer::create(batch.out.join(&shard.name))?),
+            DocumentForm::Files => ShardWriter::Files(FilesWriter::create(batch.out.to_owned(), &shard.name)?),
+        })
+    }
+
+    fn put(&mut self, outcome: &Outcome) -> Result<(), Error> {
+        match (self, outcome) {
+            (ShardWriter::Lines(writer), Outcome::Extracted(line)) => writer.put(line),
+            (ShardWriter::Files(writer), Outcome::File(document)) => writer.put(document),
+            _ => Ok(()),
+        }
+    }
+
+    fn seal(self) -> Result<SealedFile, Error> {
+        match self {
+            ShardWriter::Lines(writer) => writer.seal(),
+            ShardWriter::Files(writer) => writer.seal(),
+        }
+    }
 }
 
 /// Extracts one shard: a thread reads, the workers extract, this one writes.
 fn extract_shard(
     shard: &Shard,
+    selected: &Selection,
     batch: &Batch,
     workers: &Workers,
     output: &Mutex<Output>,
     described: &Mutex<Vec<String>>,
 ) -> Result<(), Error> {
-    let mut pages = Pages::open(&shard.path)?;
-    let mut writer = Writer::create(batch.out.join(&shard.name))?;
-    let window = batch.jobs.get() * 8;
-    let (permits, permit) = bounded::<()>(window);
+    let mut writer = ShardWriter::create(shard, batch)?;
+    let mut counts = ShardCounts::default();
+    let damage = extract_source(selected, shard.number, batch.jobs, workers, batch.progress, &mut counts, |outcome| {
+        writer.put(outcome)
+    })?;
+    let sealed = writer.seal()?;
+    described.lock().expect("no thread panics while it describes damage").extend(damage);
+    let mut output = output.lock().expect("no thread panics while it holds the manifest");
+    output.record_shard(shard.name.clone(), shard.source.clone(), sealed, counts.counts)
+}
+
+/// Extracts the pages of one input and gives their outcomes to `put`, in the order of the pages. Gives the first
+/// damaged places.
+fn extract_source(
+    selected: &Selection,
+    number: usize,
+    jobs: NonZeroUsize,
+    workers: &Workers,
+    progress: &Progress,
+    counts: &mut ShardCounts,
+    put: impl FnMut(&Outcome) -> Result<(), Error>,
+) -> Result<Vec<String>, Error> {
+    let mut pages = Pages::open(&selected.sources[number])?;
+    let (permits, permit) = bounded::<()>(jobs.get() * 8);
     let (replies, reply) = unbounded();
     let given_up = AtomicBool::new(false);
-    let name: Arc<str> = shard.source.name.as_str().into();
-    let mut tally = Tally::default();
     std::thread::scope(|scope| {
-        let reading = scope.spawn(|| read(&mut pages, workers, &name, replies, permits, &given_up));
-        let written = write(&mut writer, &mut tally, reply, permit, batch.progress);
+        let reading = scope.spawn(|| read(&mut pages, selected, number, workers, replies, permits, &given_up));
+        let written = write(put, counts, reply, permit, progress);
         if written.is_err() {
             given_up.store(true, Ordering::Relaxed);
         }
         let read = reading.join().expect("reading does not panic");
         written.and(read)
     })?;
-    if batch.progress.stopped() {
+    if progress.is_stopped() {
         return Err(Error::Stopped);
     }
-    tally.add("records", pages.n_records());
-    tally.add("damaged", pages.n_damaged());
-    let sealed = writer.seal()?;
-    described.lock().expect("nobody panics while describing damage").extend(pages.describe_damage());
-    let mut output = output.lock().expect("nobody panics with the manifest");
-    output.settle(shard.name.clone(), shard.source.clone(), sealed, tally.counts)
+    counts.add("records", pages.n_records());
+    counts.add("damaged", pages.n_damaged());
+    Ok(pages.describe_damage())
 }
 
 /// Hands the pages of a shard to the workers, no more than the window at a time.
 fn read(
     pages: &mut Pages,
+    selected: &Selection,
+    source: usize,
     workers: &Workers,
-    name: &Arc<str>,
     replies: Sender<Reply>,
     permits: Sender<()>,
     given_up: &AtomicBool,
@@ -192,14 +304,17 @@ fn read(
             break;
         }
         let bytes = pages.bytes_since();
-        match item {
-            Item::Page(page) => {
+        let reason = match item {
+            Item::Page(page) if selected.takes(&page, source, number) => {
                 let reply = replies.clone();
-                workers.give(Task { number, page, shard: name.clone(), reply, bytes });
+                workers.submit(Task { number, page, shard: pages.name().into(), reply, bytes });
+                None
             }
-            Item::Skip(reason) => {
-                let _ = replies.send(Reply { number, outcome: Outcome::Skipped(reason), bytes });
-            }
+            Item::Page(_) => Some("older-version".to_owned()),
+            Item::Skip(reason) => Some(reason),
+        };
+        if let Some(reason) = reason {
+            let _ = replies.send(Reply { number, outcome: Outcome::Skipped(reason), bytes });
         }
         number += 1;
     }
@@ -215,8 +330,8 @@ struct Reply {
 
 /// Writes the documents in the order of their pages and counts every outcome.
 fn write(
-    writer: &mut Writer,
-    tally: &mut Tally,
+    mut put: impl FnMut(&Outcome) -> Result<(), Error>,
+    counts: &mut ShardCounts,
     replies: Receiver<Reply>,
     permits: Receiver<()>,
     progress: &Progress,
@@ -229,17 +344,17 @@ fn write(
         while let Some(outcome) = waiting.remove(&next) {
             next += 1;
             let _ = permits.recv();
-            tally.add("read", 1);
+            counts.add("read", 1);
             match outcome {
-                Outcome::Extracted(line) => {
-                    writer.put(&line)?;
-                    tally.add("extracted", 1);
+                Outcome::Extracted(_) | Outcome::File(_) => {
+                    put(&outcome)?;
+                    counts.add("extracted", 1);
                 }
-                Outcome::Skipped(reason) => tally.add(&format!("skipped.{reason}"), 1),
-                Outcome::Failed(reason) => tally.add(&format!("failed.{reason}"), 1),
+                Outcome::Skipped(reason) => counts.add(&format!("skipped.{reason}"), 1),
+                Outcome::Failed(reason) => counts.add(&format!("failed.{reason}"), 1),
             }
         }
-        if progress.stopped() {
+        if progress.is_stopped() {
             return Err(Error::Stopped);
         }
     }
@@ -247,11 +362,11 @@ fn write(
 }
 
 #[derive(Default)]
-struct Tally {
+struct ShardCounts {
     counts: Counts,
 }
 
-impl Tally {
+impl ShardCounts {
     fn add(&mut self, name: &str, n: u64) {
         match self.counts.get_mut(name) {
             Some(count) => *count += n,

@@ -2,10 +2,14 @@
 
 pub mod corpus;
 pub mod crawl;
+#[cfg(feature = "demo")]
 pub mod demo;
+#[cfg(feature = "lab")]
 pub mod eval;
 pub mod extract;
 pub mod inspect;
+pub mod manual;
+pub mod text;
 
 use crate::args::Command;
 use crate::exit::{Exit, Failure};
@@ -14,10 +18,15 @@ use crate::exit::{Exit, Failure};
 pub fn run(command: Command) -> Result<Exit, Failure> {
     match command {
         Command::Crawl(args) => crawl::run(*args),
+        Command::Text(args) => text::run(args),
+        Command::Completions(args) => manual::completions(args),
+        Command::Man(args) => manual::man(args),
         Command::Corpus(args) => corpus::run(args),
         Command::Extract(args) => extract::run(args),
+        #[cfg(feature = "demo")]
         Command::Demo(args) => demo::run(args),
         Command::Inspect(args) => inspect::run(args),
+        #[cfg(feature = "lab")]
         Command::Eval(args) => eval::run(args),
     }
 }

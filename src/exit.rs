@@ -3,6 +3,8 @@
 use std::error::Error;
 use std::process::ExitCode;
 
+use crate::signal::Signal;
+
 /// How a command ended when nothing stopped it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
@@ -10,6 +12,15 @@ pub enum Exit {
     Done,
     /// The work was finished, with losses that were counted and reported.
     Losses,
+    /// A signal stopped the work, which can go on from there.
+    Stopped(Signal),
+}
+
+impl Exit {
+    /// The end of two pieces of work.
+    pub fn worse(self, other: Exit) -> Exit {
+        if self == Exit::Done { other } else { self }
+    }
 }
 
 impl From<Exit> for ExitCode {
@@ -17,11 +28,12 @@ impl From<Exit> for ExitCode {
         match exit {
             Exit::Done => ExitCode::SUCCESS,
             Exit::Losses => ExitCode::from(3),
+            Exit::Stopped(signal) => ExitCode::from(signal.code()),
         }
     }
 }
 
-/// Why a command could not do its work: a sentence, and the way out where there is one.
+/// Why a command could not do its work: a message, and a hint where there is one.
 #[derive(Debug)]
 pub struct Failure {
     message: String,
@@ -35,26 +47,38 @@ impl Failure {
         Failure { message: message.into(), hint: None, code: 1 }
     }
 
-    /// The words on the command line make no sense: exit code 2.
+    /// The command line is invalid: exit code 2.
     pub fn usage(message: impl Into<String>) -> Self {
         Failure { message: message.into(), hint: None, code: 2 }
     }
 
-    /// Adds the way out, printed on a line of its own.
+    /// A signal stopped the work: exit code 130 or 143.
+    pub fn stopped(message: impl Into<String>, signal: Signal) -> Self {
+        Failure { message: message.into(), hint: None, code: signal.code() }
+    }
+
+    /// Stdout cannot be written. A reader that went away, as `head` does, has all it wanted: that is no failure.
+    pub fn stdout(error: &std::io::Error) -> Self {
+        match error.kind() {
+            std::io::ErrorKind::BrokenPipe => Failure { message: String::new(), hint: None, code: 0 },
+            _ => Failure::new(format!("cannot write to standard output: {error}")),
+        }
+    }
+
+    /// Adds a hint, printed on a line of its own.
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
-    /// Prints the failure on stderr and gives the exit code. A reader that went away, as `head` does, has all it wanted:
-    /// that is no failure.
+    /// Prints the failure on stderr and gives the exit code.
     pub fn report(&self) -> ExitCode {
         if self.code == 0 {
             return ExitCode::SUCCESS;
         }
-        eprintln!("error: {}", self.message);
+        sayln!("error: {}", self.message);
         if let Some(hint) = &self.hint {
-            eprintln!("hint: {hint}");
+            sayln!("hint: {hint}");
         }
         ExitCode::from(self.code)
     }
@@ -65,7 +89,7 @@ impl<E: Error + 'static> From<E> for Failure {
     fn from(error: E) -> Self {
         let as_io = (&error as &(dyn Error + 'static)).downcast_ref::<std::io::Error>();
         if as_io.is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe) {
-            return Failure { message: String::new(), hint: None, code: 0 };
+            return Failure::stdout(as_io.expect("it is one"));
         }
         let mut message = error.to_string();
         let mut source = error.source();
@@ -79,16 +103,4 @@ impl<E: Error + 'static> From<E> for Failure {
         }
         Failure::new(message)
     }
-}
-
-/// Lets `println!` end the program quietly when the reader of stdout went away, instead of with a panic.
-pub fn forgive_closed_pipes() {
-    let report = std::panic::take_hook();
-    std::panic::set_hook(Box::new(move |panic| {
-        let message = panic.payload().downcast_ref::<String>();
-        if message.is_some_and(|text| text.starts_with("failed printing to stdout") && text.contains("Broken pipe")) {
-            std::process::exit(0);
-        }
-        report(panic);
-    }));
 }

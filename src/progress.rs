@@ -1,20 +1,21 @@
-//! Where a long step is: a bar on a terminal, plain lines elsewhere, nothing when asked to be quiet.
+//! The progress of a long step: a bar on a terminal, nothing elsewhere.
 
 use std::io::IsTerminal;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use indicatif::{HumanCount, HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::exit::Failure;
+use crate::signal::Signal;
 
-/// Between two plain lines, where there is no terminal.
-const LINE_EVERY: Duration = Duration::from_secs(10);
+/// Between two drawings of the bar.
+const REDRAW_EVERY: Duration = Duration::from_millis(100);
 
 /// Shows one step after the other. Shared by the threads that do the work.
 pub struct Progress {
-    look: Look,
+    mode: DisplayMode,
     /// What is counted: `pages`, `documents`.
     unit: &'static str,
     items: AtomicU64,
@@ -23,14 +24,14 @@ pub struct Progress {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Look {
+enum DisplayMode {
     Bar,
-    Lines,
+    /// No terminal: what is out of the ordinary is said, and no more.
+    Plain,
     Quiet,
 }
 
 struct State {
-    step: String,
     total_bytes: u64,
     began: Instant,
     printed: Instant,
@@ -40,14 +41,14 @@ struct State {
 impl Progress {
     /// For a command that counts `unit`s; `--quiet` silences it.
     pub fn new(unit: &'static str, quiet: bool) -> Progress {
-        let look = match (quiet, std::io::stderr().is_terminal()) {
-            (true, _) => Look::Quiet,
-            (false, true) => Look::Bar,
-            (false, false) => Look::Lines,
+        let mode = match (quiet, std::io::stderr().is_terminal()) {
+            (true, _) => DisplayMode::Quiet,
+            (false, true) => DisplayMode::Bar,
+            (false, false) => DisplayMode::Plain,
         };
         let now = Instant::now();
-        let state = State { step: String::new(), total_bytes: 0, began: now, printed: now, bar: None };
-        Progress { look, unit, items: AtomicU64::new(0), bytes: AtomicU64::new(0), state: Mutex::new(state) }
+        let state = State { total_bytes: 0, began: now, printed: now, bar: None };
+        Progress { mode, unit, items: AtomicU64::new(0), bytes: AtomicU64::new(0), state: Mutex::new(state) }
     }
 
     /// A step begins that will read this many bytes.
@@ -55,10 +56,10 @@ impl Progress {
         self.finish();
         let mut state = self.state.lock().expect("no thread panics while it shows progress");
         let now = Instant::now();
-        *state = State { step: step.into(), total_bytes, began: now, printed: now, bar: None };
+        *state = State { total_bytes, began: now, printed: now, bar: None };
         self.items.store(0, Ordering::Relaxed);
         self.bytes.store(0, Ordering::Relaxed);
-        if self.look == Look::Bar {
+        if self.mode == DisplayMode::Bar {
             let style = ProgressStyle::with_template("{prefix} [{bar:30}] {percent:>3} % {msg}")
                 .expect("the template is a constant")
                 .progress_chars("=> ");
@@ -69,30 +70,23 @@ impl Progress {
         }
     }
 
-    /// So many bytes, and with them so many items, are behind us.
+    /// Adds bytes and items that were processed.
     pub fn advance(&self, bytes: u64, items: u64) {
         let bytes = self.bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
         let items = self.items.fetch_add(items, Ordering::Relaxed) + items;
-        if self.look == Look::Quiet {
+        if self.mode != DisplayMode::Bar {
             return;
         }
         // A thread that finds another one printing goes back to work.
         let Ok(mut state) = self.state.try_lock() else { return };
-        let pause = if self.look == Look::Bar { Duration::from_millis(100) } else { LINE_EVERY };
-        if state.printed.elapsed() < pause {
+        if state.printed.elapsed() < REDRAW_EVERY {
             return;
         }
         state.printed = Instant::now();
         let message = self.message(&state, bytes, items);
-        match &state.bar {
-            Some(bar) => {
-                bar.set_position(bytes.min(state.total_bytes));
-                bar.set_message(message);
-            }
-            None => {
-                let percent = (bytes * 100).checked_div(state.total_bytes).unwrap_or(0).min(100);
-                eprintln!("{}: {percent} %, {message}", state.step);
-            }
+        if let Some(bar) = &state.bar {
+            bar.set_position(bytes.min(state.total_bytes));
+            bar.set_message(message);
         }
     }
 
@@ -106,7 +100,7 @@ impl Progress {
 
     /// One line of talk on stderr, above the bar where there is one; nothing when quiet.
     pub fn say(&self, line: impl AsRef<str>) {
-        if self.look != Look::Quiet {
+        if self.mode != DisplayMode::Quiet {
             self.warn(line);
         }
     }
@@ -115,8 +109,8 @@ impl Progress {
     pub fn warn(&self, line: impl AsRef<str>) {
         let state = self.state.lock().expect("no thread panics while it shows progress");
         match &state.bar {
-            Some(bar) => bar.suspend(|| eprintln!("{}", line.as_ref())),
-            None => eprintln!("{}", line.as_ref()),
+            Some(bar) => bar.suspend(|| sayln!("{}", line.as_ref())),
+            None => sayln!("{}", line.as_ref()),
         }
     }
 
@@ -132,20 +126,30 @@ impl Progress {
     }
 }
 
-static STOPPED: AtomicBool = AtomicBool::new(false);
+/// The exit code of the signal that asked to stop; zero for none.
+static STOPPED: AtomicU8 = AtomicU8::new(0);
 
-/// From now on the first Ctrl-C asks the work to stop at a place it can go on from; the second ends the program.
+/// From now on the first Ctrl-C or SIGTERM asks the work to stop where it can be resumed; the second ends the program.
 pub fn stop_on_interrupt() -> Result<(), Failure> {
-    ctrlc::set_handler(|| {
-        if STOPPED.swap(true, Ordering::Relaxed) {
-            std::process::exit(1);
-        }
-        eprintln!("stopping; press Ctrl-C again to stop at once");
-    })
-    .map_err(Failure::from)
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    std::thread::spawn(move || {
+        runtime.block_on(async {
+            let first = Signal::next().await;
+            STOPPED.store(first.code(), Ordering::Relaxed);
+            sayln!("stopping; press Ctrl-C again to stop at once");
+            let second = Signal::next().await;
+            std::process::exit(second.code().into());
+        })
+    });
+    Ok(())
 }
 
-impl pith_corpus::Watch for Progress {
+/// The signal that asked the work to stop.
+pub fn stop_signal() -> Option<Signal> {
+    [Signal::Interrupt, Signal::Terminate].into_iter().find(|signal| signal.code() == STOPPED.load(Ordering::Relaxed))
+}
+
+impl pith_corpus::Observer for Progress {
     fn begin(&self, step: &str, total_bytes: u64) {
         Progress::begin(self, step, total_bytes);
     }
@@ -154,7 +158,7 @@ impl pith_corpus::Watch for Progress {
         Progress::advance(self, bytes, documents);
     }
 
-    fn stopped(&self) -> bool {
-        STOPPED.load(Ordering::Relaxed)
+    fn is_stopped(&self) -> bool {
+        STOPPED.load(Ordering::Relaxed) != 0
     }
 }

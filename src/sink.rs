@@ -4,8 +4,10 @@ use std::io;
 use std::path::Path;
 use std::str;
 
-use pith_corpus::warc::{Mark, Repeat, Response, ShardWriter, Truncated, WriterOptions, roll_back};
-use pith_crawler::{Cut, Page, Sink};
+use pith_corpus::warc::{
+    self, PageKind, Response, Revisit, ShardPosition, ShardWriter, Truncated, WriterOptions, pages_after,
+};
+use pith_crawler::{Page, Sink, StoredBody, StoredPage, Truncation};
 
 /// Page shards as a sink.
 pub struct Shards {
@@ -13,10 +15,9 @@ pub struct Shards {
 }
 
 impl Shards {
-    /// Opens a folder of shards as it was at a mark; pages behind it were promised to nobody and are dropped.
-    pub fn open(folder: &Path, options: WriterOptions, mark: &[u8]) -> Result<Shards, pith_corpus::Error> {
-        roll_back(folder, Mark::from_bytes(mark))?;
-        Ok(Shards { writer: Some(ShardWriter::open(folder, options)?) })
+    /// Opens a folder of shards whose pages the frontier knows up to a position.
+    pub fn open(folder: &Path, options: WriterOptions, position: &[u8]) -> Result<Shards, pith_corpus::Error> {
+        Ok(Shards { writer: Some(ShardWriter::resume(folder, options, ShardPosition::from_bytes(position))?) })
     }
 
     fn writer(&mut self) -> io::Result<&mut ShardWriter> {
@@ -25,7 +26,7 @@ impl Shards {
 }
 
 impl Sink for Shards {
-    fn put(&mut self, page: Page) -> io::Result<()> {
+    fn put(&mut self, page: &Page) -> io::Result<()> {
         let mut lines = page.head.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii_end);
         let status_line = lines.next().and_then(|line| str::from_utf8(line).ok()).unwrap_or("HTTP/1.1 200 OK");
         let headers: Vec<(&str, &[u8])> = lines.filter_map(header).collect();
@@ -36,30 +37,86 @@ impl Sink for Shards {
             status_line,
             headers: &headers,
             body: &page.body,
-            truncated: page.cut.map(|cut| match cut {
-                Cut::Length => Truncated::Length,
-                Cut::Time => Truncated::Time,
+            truncated: page.truncation.map(|cut| match cut {
+                Truncation::Length => Truncated::Length,
+                Truncation::Time => Truncated::Time,
             }),
-            repeat: match page.unchanged_since {
-                Some(since) => Repeat::NotModified { since: since.try_into().map_err(io::Error::other)? },
-                None => Repeat::Detect,
+            revisit: match page.unchanged_since {
+                Some(since) => Revisit::NotModified { since: since.try_into().map_err(io::Error::other)? },
+                None => Revisit::Detect,
             },
         };
-        self.writer()?.put(&response).map(drop).map_err(io::Error::other)
+        self.writer()?.put(&response).map_err(sink_error)
     }
 
     fn commit(&mut self) -> io::Result<Vec<u8>> {
         let writer = self.writer()?;
-        writer.commit().map_err(io::Error::other)?;
-        Ok(writer.mark().to_bytes())
+        writer.commit().map_err(sink_error)?;
+        Ok(writer.position().to_bytes())
     }
 
     fn finish(&mut self) -> io::Result<()> {
-        self.writer.take().map_or(Ok(()), |writer| writer.finish().map_err(io::Error::other))
+        let finished = self.writer.as_mut().map_or(Ok(()), |writer| writer.finish().map_err(sink_error));
+        if finished.is_ok() {
+            self.writer = None;
+        }
+        finished
     }
 }
 
-fn header(line: &[u8]) -> Option<(&str, &[u8])> {
+/// An error of the shards; its kind tells the crawl whether to try again.
+fn sink_error(error: pith_corpus::Error) -> io::Error {
+    let kind = match error.may_pass() {
+        true if error.is_disk_full() => io::ErrorKind::StorageFull,
+        true => io::ErrorKind::ResourceBusy,
+        false => io::ErrorKind::Other,
+    };
+    io::Error::new(kind, error)
+}
+
+/// A header line as its name and value.
+pub fn header(line: &[u8]) -> Option<(&str, &[u8])> {
     let colon = line.iter().position(|&byte| byte == b':')?;
     Some((str::from_utf8(&line[..colon]).ok()?, line[colon + 1..].trim_ascii_start()))
+}
+
+/// The pages of a folder of shards behind a position.
+pub fn stored_pages(
+    folder: &Path,
+    position: ShardPosition,
+) -> Result<impl Iterator<Item = io::Result<StoredPage>>, pith_corpus::Error> {
+    let pages = pages_after(folder, position)?;
+    Ok(pages.filter_map(|found| match found {
+        Ok((page, behind)) => stored_page(page, behind).map(Ok),
+        Err(error) => Some(Err(io::Error::other(error))),
+    }))
+}
+
+/// A page of a shard as the crawler put it there; `None` for records that the crawler does not write.
+fn stored_page(page: warc::Page, behind: ShardPosition) -> Option<StoredPage> {
+    let body = match (page.kind, page.status) {
+        (PageKind::Response, _) => StoredBody::Here,
+        (PageKind::Revisit, Some(304)) => StoredBody::NotModified,
+        (PageKind::Revisit, _) if page.body.is_empty() => StoredBody::Repeat,
+        (PageKind::Revisit, _) => StoredBody::Here,
+        _ => return None,
+    };
+    let status = page.status.unwrap_or(200);
+    let mut head = format!("HTTP/1.1 {status}\r\n").into_bytes();
+    for (name, value) in &page.headers {
+        head.extend_from_slice(&[name.as_bytes(), b": ", value, b"\r\n"].concat());
+    }
+    let page = Page {
+        url: page.url.parse().ok()?,
+        status,
+        head,
+        media_type: String::new(),
+        body: page.body.into(),
+        truncation: None,
+        address: None,
+        fetched_at: page.fetched_at.map_or(std::time::UNIX_EPOCH, Into::into),
+        elapsed: std::time::Duration::ZERO,
+        unchanged_since: None,
+    };
+    Some(StoredPage { page, body, sink_position: behind.to_bytes() })
 }

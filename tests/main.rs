@@ -8,8 +8,22 @@ mod cli;
 mod corpus;
 #[path = "main/crawl.rs"]
 mod crawl;
+#[path = "main/dataset.rs"]
+mod dataset;
 #[path = "main/demo.rs"]
 mod demo;
+#[path = "main/ends.rs"]
+mod ends;
+#[path = "main/folders.rs"]
+mod folders;
+#[path = "main/hostile.rs"]
+mod hostile;
+#[path = "main/hostile_hosts.rs"]
+mod hostile_hosts;
+#[path = "main/hostile_neighbours.rs"]
+mod hostile_neighbours;
+#[path = "main/hostile_server.rs"]
+mod hostile_server;
 #[path = "main/inspect.rs"]
 mod inspect;
 #[path = "main/lab.rs"]
@@ -28,7 +42,13 @@ mod program;
 mod readme;
 #[path = "main/recrawl.rs"]
 mod recrawl;
+#[path = "main/repair.rs"]
+mod repair;
 #[path = "main/resume.rs"]
 mod resume;
 #[path = "main/rules.rs"]
 mod rules;
+#[path = "main/seeds.rs"]
+mod seeds;
+#[path = "main/text.rs"]
+mod text;

@@ -3,7 +3,8 @@
     pip install trafilatura
     pith eval extraction --data SETS --peer 'trafilatura=python3 bench/peers/trafilatura_peer.py'
 
-Reads {id, url, html} on each line and answers {id, text, seconds, peak_rss_mb}. Its defaults, without comments.
+Reads {id, url, html} on each line and answers {id, text, seconds, peak_rss_mb}. Its defaults, without comments. With
+`--markdown` the answer also has `markdown`, with `--metadata` title, author and date; neither is on the clock.
 """
 
 from page_peer import serve
@@ -15,4 +16,13 @@ def extract(html, url):
     return trafilatura.extract(html, url=url, include_comments=False)
 
 
-serve(extract)
+def markdown(html, url):
+    return trafilatura.extract(html, url=url, include_comments=False, output_format="markdown", include_formatting=True)
+
+
+def metadata(html, url):
+    found = trafilatura.extract_metadata(html, default_url=url)
+    return {"title": found.title, "author": found.author, "published": found.date}
+
+
+serve(extract, markdown=markdown, metadata=metadata)

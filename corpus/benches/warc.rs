@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use jiff::Timestamp;
-use pith_corpus::warc::{self, DictionaryUse, Format, Repeat, Response, ShardWriter, WriterOptions};
+use pith_corpus::warc::{self, DictionaryUse, Format, Response, Revisit, ShardWriter, WriterOptions};
 
 const ROUNDS: usize = 7;
 
@@ -160,7 +160,7 @@ fn put_all(writer: &mut ShardWriter, pages: &[(String, Vec<u8>)]) {
             ],
             body: html,
             truncated: None,
-            repeat: Repeat::Never,
+            revisit: Revisit::Never,
         };
         writer.put(&response).expect("written");
         if number % 64 == 63 {
@@ -191,8 +191,8 @@ while at < len(data):
     head = data.index(b'\\r\\n\\r\\n', at) + 4
     length = int(data[at:head].split(b'Content-Length: ')[1].split(b'\\r')[0])
     end = head + length + 4
-    packer = zlib.compressobj(6, zlib.DEFLATED, 31)
-    total += len(packer.compress(data[at:end])) + len(packer.flush())
+    compressor = zlib.compressobj(6, zlib.DEFLATED, 31)
+    total += len(compressor.compress(data[at:end])) + len(compressor.flush())
     at = end
 print(total)";
     python(script, path).map(|size| size as u64)

@@ -14,7 +14,7 @@ pub enum Error {
         path: PathBuf,
         /// What was being done, such as `read` or `create`.
         action: &'static str,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
     /// A manifest that is not one.
@@ -27,7 +27,7 @@ pub enum Error {
     },
     /// The folder holds the work of another command, of other settings or of other inputs.
     #[error("{}: was written by `{command}` with other {what}", path.display())]
-    OtherWork {
+    OutputMismatch {
         /// The folder.
         path: PathBuf,
         /// The command that wrote it.
@@ -63,10 +63,80 @@ pub enum Error {
         /// What it is instead, and the way out.
         what: String,
     },
+    /// A file is corrupt in a way that no crash explains.
+    #[error("{} at byte {offset}: {what}", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// Where.
+        offset: u64,
+        /// What was found.
+        what: &'static str,
+    },
     /// Another process is writing page shards to the same folder.
     #[error("{}: another process is writing here", path.display())]
     Locked {
         /// The open shard that is held.
+        path: PathBuf,
+    },
+    /// A folder that holds what pith did not make.
+    #[error("{}: holds {found:?}, which pith did not make", path.display())]
+    ForeignFolder {
+        /// The folder.
+        path: PathBuf,
+        /// The first thing in it.
+        found: String,
+    },
+    /// A file that pith did not make stands where one would be written or removed.
+    #[error("{}: pith did not make this file and leaves it as it is", path.display())]
+    ForeignFile {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Something else than a regular file stands where one would be written or removed.
+    #[error("{}: a link, a folder or a device, where pith keeps a file or folder of its own", path.display())]
+    NotRegular {
+        /// The path.
+        path: PathBuf,
+    },
+    /// A folder of another kind of work.
+    #[error("{}: holds {found}, not {wanted}", path.display())]
+    FolderKind {
+        /// The folder.
+        path: PathBuf,
+        /// What it holds.
+        found: &'static str,
+        /// What would be written.
+        wanted: &'static str,
+    },
+    /// A folder of a version of pith that this one does not know.
+    #[error("{}: is of version {version}, which this version of pith does not know", path.display())]
+    FolderVersion {
+        /// The marker.
+        path: PathBuf,
+        /// Its version.
+        version: u32,
+    },
+    /// A name in a marker or a manifest that leads out of its folder.
+    #[error("{}: names {name:?}, which is not a file of its folder", path.display())]
+    Name {
+        /// The marker, the manifest or the folder.
+        path: PathBuf,
+        /// The name.
+        name: String,
+    },
+    /// Another process uses the folder.
+    #[error("{} is in use by another run of pith{}", path.display(), process.map_or(String::new(), |id| format!(" (process {id})")))]
+    InUse {
+        /// The folder.
+        path: PathBuf,
+        /// The number of that process, if it is known.
+        process: Option<u32>,
+    },
+    /// An input lies in the folder that would be written to.
+    #[error("{}: an input lies in the output folder", path.display())]
+    InputInOutput {
+        /// The input.
         path: PathBuf,
     },
     /// A setting is out of its range.
@@ -93,6 +163,16 @@ impl Error {
         move |source| Error::Io { path, action, source }
     }
 
+    /// Whether the same call may succeed later, and nothing was lost: the disk is full, or too many files are open. What
+    /// could not be synced may be lost, so that never passes.
+    pub fn may_pass(&self) -> bool {
+        match self {
+            Error::Io { action: "sync", .. } => false,
+            Error::Io { source, .. } => self.is_disk_full() || source.raw_os_error().is_some_and(is_short_of_files),
+            _ => false,
+        }
+    }
+
     /// Whether the disk, or the quota, has no room left.
     pub fn is_disk_full(&self) -> bool {
         use io::ErrorKind::{QuotaExceeded, StorageFull, WriteZero};
@@ -105,6 +185,11 @@ impl Error {
             _ => false,
         }
     }
+}
+
+/// `ENFILE` and `EMFILE`, which have the same numbers on all Unix systems.
+fn is_short_of_files(code: i32) -> bool {
+    matches!(code, 23 | 24)
 }
 
 /// A result with this crate's [`Error`].

@@ -1,7 +1,7 @@
-//! Which documents are worth keeping: language, length, lists, and the published rules by name.
+//! Quality filters: language, length, URL and word lists, and published rule sets by name.
 //!
 //! A rule measures one value of a document and compares it with one threshold; the first that fails drops the
-//! document and is named, with value and threshold. Thresholds are settings. In scripts without spaces the rules
+//! document and is recorded with value and threshold. Thresholds are settings. In scripts without spaces the rules
 //! count characters where they count words elsewhere (three characters for two words), know their punctuation,
 //! and leave out what has no meaning there (the mean length of a word).
 
@@ -9,7 +9,7 @@ mod c4;
 mod fineweb;
 mod gopher;
 mod lists;
-mod measured;
+mod text_stats;
 
 use std::path::{Path, PathBuf};
 
@@ -19,26 +19,28 @@ use serde_json::{Value, json};
 pub use c4::C4;
 pub use fineweb::FineWeb;
 pub use gopher::{GopherQuality, GopherRepetition};
-pub use lists::{Urls, Words};
+pub use lists::{BlockedWords, UrlLists};
 
-use crate::jsonl::{self, View, Writer};
+use crate::jsonl::{self, DocumentFields, Writer};
 use crate::manifest::Counts;
-use crate::step::{Damage, Finished, Made, Run, counts, for_each_document};
-use crate::{Error, Watch};
-use measured::Measured;
+use crate::step::{DamagedLines, Finished, Run, ShardOutput, counts, for_each_document};
+use crate::{Error, Observer};
+use text_stats::TextStats;
 
 /// Which rules apply, with their thresholds. The rules run in the order of the fields.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
     /// Addresses and sites that are not wanted, or the only ones that are.
-    pub urls: Urls,
+    pub urls: UrlLists,
     /// The languages to keep: `zh` keeps `zh-Hant` too. Empty keeps all.
     pub languages: Vec<String>,
+    /// The least confidence; documents that have none, such as text files, are kept.
+    pub min_confidence: f64,
     /// How long a text must and may be.
     pub length: Length,
     /// Words that are not wanted.
-    pub words: Words,
+    pub words: BlockedWords,
     /// Rae and others 2021, table A1: repetition.
     pub gopher_repetition: Option<GopherRepetition>,
     /// Rae and others 2021, section A.1.1: quality.
@@ -53,13 +55,13 @@ pub struct Settings {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Length {
-    /// At least so many characters.
+    /// At least this many characters.
     pub min_characters: u64,
-    /// At most so many characters.
+    /// At most this many characters.
     pub max_characters: u64,
-    /// At least so many words.
+    /// At least this many words.
     pub min_words: u64,
-    /// At most so many words.
+    /// At most this many words.
     pub max_words: u64,
 }
 
@@ -71,7 +73,7 @@ impl Default for Length {
 
 /// Why a document was dropped.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Dropped {
+pub struct DropReason {
     /// The rule, such as `gopher-quality.mean-word-length`.
     pub rule: &'static str,
     /// What the document has.
@@ -80,45 +82,45 @@ pub struct Dropped {
     pub threshold: Value,
 }
 
-impl Dropped {
-    fn new(rule: &'static str, value: impl Into<Value>, threshold: impl Into<Value>) -> Box<Dropped> {
+impl DropReason {
+    fn new(rule: &'static str, value: impl Into<Value>, threshold: impl Into<Value>) -> Box<DropReason> {
         let rounded = |value: Value| match value.as_f64() {
             Some(number) if !value.is_u64() => json!((number * 1e4).round() / 1e4),
             _ => value,
         };
-        Box::new(Dropped { rule, value: rounded(value.into()), threshold: threshold.into() })
+        Box::new(DropReason { rule, value: rounded(value.into()), threshold: threshold.into() })
     }
 }
 
 /// Fails a rule unless `value` is at least `least`.
-fn at_least(rule: &'static str, value: f64, least: f64) -> Result<(), Box<Dropped>> {
-    if value < least { Err(Dropped::new(rule, value, least)) } else { Ok(()) }
+fn at_least(rule: &'static str, value: f64, least: f64) -> Result<(), Box<DropReason>> {
+    if value < least { Err(DropReason::new(rule, value, least)) } else { Ok(()) }
 }
 
 /// Fails a rule unless `value` is at most `most`.
-fn at_most(rule: &'static str, value: f64, most: f64) -> Result<(), Box<Dropped>> {
-    if value > most { Err(Dropped::new(rule, value, most)) } else { Ok(()) }
+fn at_most(rule: &'static str, value: f64, most: f64) -> Result<(), Box<DropReason>> {
+    if value > most { Err(DropReason::new(rule, value, most)) } else { Ok(()) }
 }
 
-/// What the rules say about one document.
+/// The result of the rules for one document.
 #[derive(Debug, PartialEq)]
 pub enum Verdict {
-    /// It stays as it is.
+    /// It is kept unchanged.
     Keep,
-    /// It stays with this text: a rule for lines took so many of them.
+    /// It is kept with this text: C4 removed lines of it.
     Shorten {
         /// What is left.
         text: String,
         /// How many lines went.
         n_lines: u64,
     },
-    /// It goes.
-    Drop(Box<Dropped>),
+    /// It is dropped.
+    Drop(Box<DropReason>),
 }
 
 impl Settings {
     /// Applies the rules to a document.
-    pub fn judge(&self, document: &View) -> Verdict {
+    pub fn apply(&self, document: &DocumentFields) -> Verdict {
         match self.check(document) {
             Ok(None) => Verdict::Keep,
             Ok(Some((text, n_lines))) => Verdict::Shorten { text, n_lines },
@@ -126,42 +128,49 @@ impl Settings {
         }
     }
 
-    fn check(&self, document: &View) -> Result<Option<(String, u64)>, Box<Dropped>> {
+    fn check(&self, document: &DocumentFields) -> Result<Option<(String, u64)>, Box<DropReason>> {
         self.urls.check(document.address())?;
         self.check_language(&document.language)?;
-        let measured = Measured::of(document);
-        self.length.check(&measured)?;
-        self.words.check(&measured)?;
+        if let Some(confidence) = document.confidence {
+            at_least("confidence", confidence, self.min_confidence)?;
+        }
+        let stats = TextStats::of(document);
+        self.length.check(&stats)?;
+        self.words.check(&stats)?;
         if let Some(rules) = &self.gopher_repetition {
-            rules.check(&measured)?;
+            rules.check(&stats)?;
         }
         if let Some(rules) = &self.gopher_quality {
-            rules.check(&measured)?;
+            rules.check(&stats)?;
         }
         let shortened = match &self.c4 {
-            Some(rules) => rules.check(&measured)?,
+            Some(rules) => rules.check(&stats)?,
             None => None,
         };
         if let Some(rules) = &self.fineweb {
-            rules.check(&measured)?;
+            // FineWeb measures the text that C4 leaves, as in its published pipeline.
+            match &shortened {
+                Some((text, _)) => rules.check(&TextStats::of_text(text, stats.language))?,
+                None => rules.check(&stats)?,
+            }
         }
         Ok(shortened)
     }
 
-    fn check_language(&self, language: &str) -> Result<(), Box<Dropped>> {
+    fn check_language(&self, language: &str) -> Result<(), Box<DropReason>> {
         let matches = |wanted: &String| {
             language == wanted || language.strip_prefix(wanted.as_str()).is_some_and(|rest| rest.starts_with('-'))
         };
         if self.languages.is_empty() || self.languages.iter().any(matches) {
             return Ok(());
         }
-        Err(Dropped::new("language", language, self.languages.join(",")))
+        Err(DropReason::new("language", language, self.languages.join(",")))
     }
 }
 
 impl Length {
-    fn check(&self, measured: &Measured) -> Result<(), Box<Dropped>> {
-        let (characters, words) = (measured.n_characters, measured.n_words() as u64);
+    fn check(&self, stats: &TextStats) -> Result<(), Box<DropReason>> {
+        let (characters, words) = (stats.n_characters, stats.n_words() as u64);
         let bounds = [
             ("length.min-characters", characters < self.min_characters, characters, self.min_characters),
             ("length.max-characters", characters > self.max_characters, characters, self.max_characters),
@@ -169,7 +178,7 @@ impl Length {
             ("length.max-words", words > self.max_words, words, self.max_words),
         ];
         match bounds.into_iter().find(|(_, broken, ..)| *broken) {
-            Some((rule, _, value, threshold)) => Err(Dropped::new(rule, value, threshold)),
+            Some((rule, _, value, threshold)) => Err(DropReason::new(rule, value, threshold)),
             None => Ok(()),
         }
     }
@@ -192,14 +201,24 @@ pub fn filter(
     run: &Run,
 ) -> Result<Finished, Error> {
     let described = json!({"step": "filter", "rules": settings, "dropped": dropped});
-    let output = run.open(shards, described)?;
-    let make = |index: usize, path: &Path, damage: &mut Damage| {
+    let mut output = run.open(shards, described)?;
+    if matches!(dropped, DroppedDocuments::Keep) {
+        let names: Vec<String> = (0..shards.len()).map(dropped_name).collect();
+        output.claim(names.iter().map(String::as_str))?;
+    }
+    let make = |index: usize, path: &Path, damage: &mut DamagedLines| {
         let name = jsonl::shard_name(index);
-        filter_shard(path, run.out, &name, settings, dropped, run.watch, damage)
+        filter_shard(path, run.out, &name, settings, dropped, run.observer, damage)
     };
-    let (mut output, damage, was_done) = run.fill(output, "filtering", shards, jsonl::shard_name, make)?;
+    let (mut output, damage, was_already_done) =
+        run.process_shards(output, "filtering", shards, jsonl::shard_name, make)?;
     let manifest = output.complete(Counts::new())?.clone();
-    Ok(Finished { manifest, damage, was_done })
+    Ok(Finished { manifest, damage, was_already_done, notes: Vec::new() })
+}
+
+/// Where the dropped documents of a shard go.
+fn dropped_name(index: usize) -> String {
+    format!("dropped/{}", jsonl::shard_name(index))
 }
 
 fn filter_shard(
@@ -208,19 +227,19 @@ fn filter_shard(
     name: &str,
     settings: &Settings,
     dropped: DroppedDocuments,
-    watch: &dyn Watch,
-    damage: &mut Damage,
-) -> Result<Made, Error> {
+    observer: &dyn Observer,
+    damage: &mut DamagedLines,
+) -> Result<ShardOutput, Error> {
     let mut kept = Writer::create(out.join(name))?;
-    let mut aside = match dropped {
+    let mut dropped_writer = match dropped {
         DroppedDocuments::Keep => Some(Writer::create(out.join("dropped").join(name))?),
         DroppedDocuments::Count => None,
     };
     let mut counted = counts([("in", 0), ("kept", 0), ("dropped.damaged", 0)]);
     let mut count = |name: &str, n: u64| *counted.entry(name.to_owned()).or_default() += n;
-    for_each_document(path, watch, damage, |line, document| {
+    for_each_document(path, observer, damage, |line, document| {
         count("in", 1);
-        match settings.judge(document) {
+        match settings.apply(document) {
             Verdict::Keep => {
                 count("kept", 1);
                 kept.put(line)
@@ -232,8 +251,8 @@ fn filter_shard(
             }
             Verdict::Drop(why) => {
                 count(&format!("dropped.{}", why.rule), 1);
-                match &mut aside {
-                    Some(aside) => aside.put(&jsonl::with_field(line, "dropped", &why)),
+                match &mut dropped_writer {
+                    Some(dropped_writer) => dropped_writer.put(&jsonl::with_field(line, "dropped", &why)),
                     None => Ok(()),
                 }
             }
@@ -241,11 +260,11 @@ fn filter_shard(
     })?;
     count("in", damage.n_lines);
     count("dropped.damaged", damage.n_lines);
-    let mut beside = Vec::new();
-    if let Some(aside) = aside {
-        beside.push((format!("dropped/{name}"), aside.seal()?));
+    let mut side_files = Vec::new();
+    if let Some(dropped_writer) = dropped_writer {
+        side_files.push((format!("dropped/{name}"), dropped_writer.seal()?));
     }
-    Ok(Made { sealed: kept.seal()?, counts: counted, beside })
+    Ok(ShardOutput { sealed: kept.seal()?, counts: counted, side_files })
 }
 
 #[cfg(test)]
@@ -260,11 +279,50 @@ mod tests {
     }
 
     #[test]
+    fn a_document_below_the_confidence_is_dropped_and_one_without_is_kept() {
+        let settings = Settings { min_confidence: 0.8, ..Settings::default() };
+        let check = |line: &[u8]| settings.apply(&DocumentFields::of(line).unwrap());
+        assert_eq!(check(br#"{"text":"a","confidence":0.8}"#), Verdict::Keep);
+        assert_eq!(check(br#"{"text":"a","confidence":null}"#), Verdict::Keep);
+        assert_eq!(check(br#"{"text":"a"}"#), Verdict::Keep);
+        let Verdict::Drop(dropped) = check(br#"{"text":"a","confidence":0.79}"#) else { panic!("it was kept") };
+        let expected = json!({"rule": "confidence", "value": 0.79, "threshold": 0.8});
+        assert_eq!(serde_json::to_value(dropped).unwrap(), expected);
+    }
+
+    #[test]
     fn an_empty_text_is_dropped_by_length_and_says_so() {
-        let view = View::of(br#"{"text":""}"#).unwrap();
-        let Verdict::Drop(dropped) = Settings::default().judge(&view) else { panic!("it was kept") };
+        let view = DocumentFields::of(br#"{"text":""}"#).unwrap();
+        let Verdict::Drop(dropped) = Settings::default().apply(&view) else { panic!("it was kept") };
         let expected = json!({"rule": "length.min-characters", "value": 0, "threshold": 1});
         assert_eq!(serde_json::to_value(dropped).unwrap(), expected);
+    }
+
+    #[test]
+    fn fineweb_measures_the_text_that_c4_has_shortened() {
+        let check = |text: &str, settings: &Settings| {
+            let line = json!({"text": text}).to_string();
+            match settings.apply(&DocumentFields::of(line.as_bytes()).unwrap()) {
+                Verdict::Keep => "keep",
+                Verdict::Shorten { .. } => "shorten",
+                Verdict::Drop(reason) => reason.rule,
+            }
+        };
+        let fineweb = Settings { fineweb: Some(FineWeb::default()), ..Settings::default() };
+        let both = Settings { c4: Some(C4::default()), ..fineweb.clone() };
+        let sentences = "The first long sentence tells what happened in the town.\n\
+                         The second long sentence tells why the mayor was late.\n\
+                         The third long sentence tells how the story has ended.\n";
+        let menu = "an entry of the menu without any full stop\n";
+        let with_menu: String = (0..30).map(|n| format!("{n} {menu}")).collect::<String>() + sentences;
+        assert_eq!(check(&with_menu, &fineweb), "fineweb.sentence-lines");
+        assert_eq!(check(&with_menu, &both), "shorten");
+
+        let repeated = "This sentence is repeated below the story.\n";
+        let long_menu: String = (0..9).map(|n| format!("{n} {menu}")).collect();
+        let text = format!("{long_menu}{sentences}{repeated}{repeated}");
+        assert_eq!(check(&text, &fineweb), "keep");
+        assert_eq!(check(&text, &both), "fineweb.duplicate-line-characters");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Document shards: one JSON object per line, compressed or not, read and written with bounded memory.
 //!
-//! This crate does not know what a document is beyond the few fields it looks at ([`View`]); a line passes
+//! This crate does not know what a document is beyond the few fields it looks at ([`DocumentFields`]); a line passes
 //! through as the bytes it came as.
 
 use std::borrow::Cow;
@@ -15,7 +15,7 @@ use serde::{Deserialize, Deserializer, de};
 use zstd::zstd_safe::CParameter;
 
 use crate::Error;
-use crate::draft::{Draft, Sealed};
+use crate::atomic_file::{AtomicFile, SealedFile};
 use crate::manifest::{MANIFEST_NAME, Manifest};
 
 /// A longer line is damage: no page gives that much, and it would have to fit into memory.
@@ -33,42 +33,44 @@ const ZSTD_HASH_LOG: u32 = 13;
 /// The fields of a document that corpus building looks at. Absent and `null` are the empty text.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct View<'l> {
+pub struct DocumentFields<'l> {
     /// The document's own name.
     #[serde(borrow)]
-    pub id: Text<'l>,
+    pub id: TextField<'l>,
     /// The address that was asked for.
     #[serde(borrow)]
-    pub url: Text<'l>,
+    pub url: TextField<'l>,
     /// The address that answered.
     #[serde(borrow)]
-    pub final_url: Text<'l>,
+    pub final_url: TextField<'l>,
     /// When it was fetched.
     #[serde(borrow)]
-    pub fetched_at: Text<'l>,
+    pub fetched_at: TextField<'l>,
     /// Its language, such as `pt` or `zh-Hant`.
     #[serde(borrow)]
-    pub language: Text<'l>,
+    pub language: TextField<'l>,
     /// Its title.
     #[serde(borrow)]
-    pub title: Text<'l>,
+    pub title: TextField<'l>,
     /// When it was published.
     #[serde(borrow)]
-    pub published: Text<'l>,
+    pub published: TextField<'l>,
     /// What kind of page it was.
     #[serde(borrow)]
-    pub page_type: Text<'l>,
+    pub page_type: TextField<'l>,
+    /// The F1 that the extractor expects of its text; nothing where it chose none.
+    pub confidence: Option<f64>,
     /// The main content.
     #[serde(borrow)]
-    pub text: Text<'l>,
+    pub text: TextField<'l>,
     /// What the extractor counted.
-    pub counts: Counted,
+    pub counts: DocumentCounts,
 }
 
 /// The extractor's own counts, zero where it gave none.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct Counted {
+pub struct DocumentCounts {
     /// Characters of the text.
     pub characters: u64,
     /// Words of the text, by the rules of its language.
@@ -77,9 +79,9 @@ pub struct Counted {
     pub sentences: u64,
 }
 
-impl<'l> View<'l> {
+impl<'l> DocumentFields<'l> {
     /// Reads one line.
-    pub fn of(line: &'l [u8]) -> Result<View<'l>, serde_json::Error> {
+    pub fn of(line: &'l [u8]) -> Result<DocumentFields<'l>, serde_json::Error> {
         if line.trim_ascii_start().first() != Some(&b'{') {
             return Err(de::Error::custom("a document is a JSON object"));
         }
@@ -94,41 +96,41 @@ impl<'l> View<'l> {
 
 /// A text field, borrowed from its line where no escape stands in the way.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Text<'l>(pub Cow<'l, str>);
+pub struct TextField<'l>(pub Cow<'l, str>);
 
-impl std::ops::Deref for Text<'_> {
+impl std::ops::Deref for TextField<'_> {
     type Target = str;
     fn deref(&self) -> &str {
         &self.0
     }
 }
 
-impl<'de: 'l, 'l> Deserialize<'de> for Text<'l> {
+impl<'de: 'l, 'l> Deserialize<'de> for TextField<'l> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Visitor;
         impl<'de> de::Visitor<'de> for Visitor {
-            type Value = Text<'de>;
+            type Value = TextField<'de>;
             fn expecting(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
                 formatter.write_str("a text or null")
             }
             fn visit_borrowed_str<E: de::Error>(self, text: &'de str) -> Result<Self::Value, E> {
-                Ok(Text(Cow::Borrowed(text)))
+                Ok(TextField(Cow::Borrowed(text)))
             }
             fn visit_str<E: de::Error>(self, text: &str) -> Result<Self::Value, E> {
-                Ok(Text(Cow::Owned(text.to_owned())))
+                Ok(TextField(Cow::Owned(text.to_owned())))
             }
             fn visit_string<E: de::Error>(self, text: String) -> Result<Self::Value, E> {
-                Ok(Text(Cow::Owned(text)))
+                Ok(TextField(Cow::Owned(text)))
             }
             fn visit_unit<E: de::Error>(self) -> Result<Self::Value, E> {
-                Ok(Text::default())
+                Ok(TextField::default())
             }
             // Other people's corpora number their documents.
             fn visit_u64<E: de::Error>(self, number: u64) -> Result<Self::Value, E> {
-                Ok(Text(Cow::Owned(number.to_string())))
+                Ok(TextField(Cow::Owned(number.to_string())))
             }
             fn visit_i64<E: de::Error>(self, number: i64) -> Result<Self::Value, E> {
-                Ok(Text(Cow::Owned(number.to_string())))
+                Ok(TextField(Cow::Owned(number.to_string())))
             }
         }
         deserializer.deserialize_any(Visitor)
@@ -143,8 +145,8 @@ pub struct Reader {
     reported: u64,
     /// A line that did not lie in the buffer of `lines` whole.
     buffer: Vec<u8>,
-    /// The bytes of that buffer that the last line was lent from.
-    n_lent: usize,
+    /// The bytes of that buffer that the last line borrows from.
+    n_borrowed: usize,
     number: u64,
     ended: bool,
 }
@@ -173,7 +175,7 @@ impl Reader {
     pub fn open(path: &Path) -> Result<Reader, Error> {
         let file = File::open(path).map_err(Error::at(path))?;
         let consumed = Arc::new(AtomicU64::new(0));
-        let mut input = BufReader::with_capacity(1 << 17, Counting { file, consumed: consumed.clone() });
+        let mut input = BufReader::with_capacity(1 << 17, CountingReader { file, consumed: consumed.clone() });
         let first = input.fill_buf().map_err(Error::at(path))?;
         let lines: Box<dyn BufRead + Send> = if first.starts_with(&[0x1f, 0x8b]) {
             Box::new(BufReader::with_capacity(1 << 17, flate2::bufread::MultiGzDecoder::new(input)))
@@ -189,7 +191,7 @@ impl Reader {
             consumed,
             reported: 0,
             buffer: Vec::new(),
-            n_lent: 0,
+            n_borrowed: 0,
             number: 0,
             ended: false,
         })
@@ -209,19 +211,19 @@ impl Reader {
     /// The next line that is not blank, or what is wrong there.
     pub fn next_line(&mut self) -> Option<Line<'_>> {
         while !self.ended {
-            self.lines.consume(std::mem::take(&mut self.n_lent));
+            self.lines.consume(std::mem::take(&mut self.n_borrowed));
             self.number += 1;
             let number = self.number;
-            // Most lines lie in the buffer whole, and are lent as they lie there.
+            // Most lines lie in the buffer whole, and are borrowed from it without a copy.
             let n_whole = match self.lines.fill_buf() {
                 Ok(ahead) => memchr::memchr(b'\n', ahead),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => None,
-                Err(error) => return Some(self.lost(error)),
+                Err(error) => return Some(self.end_of_data(error)),
             };
             if let Some(n_bytes) = n_whole {
-                self.n_lent = n_bytes + 1;
-                if self.lent().iter().any(|byte| !byte.is_ascii_whitespace()) {
-                    return Some(Line::Good { number, bytes: without_end(self.lent()) });
+                self.n_borrowed = n_bytes + 1;
+                if self.borrowed_line().iter().any(|byte| !byte.is_ascii_whitespace()) {
+                    return Some(Line::Good { number, bytes: without_end(self.borrowed_line()) });
                 }
                 continue;
             }
@@ -239,22 +241,22 @@ impl Reader {
                         return Some(Line::Good { number, bytes: without_end(&self.buffer) });
                     }
                 }
-                Err(error) => return Some(self.lost(error)),
+                Err(error) => return Some(self.end_of_data(error)),
             }
         }
         None
     }
 
     /// Reading cannot go on.
-    fn lost(&mut self, error: io::Error) -> Line<'static> {
+    fn end_of_data(&mut self, error: io::Error) -> Line<'static> {
         self.ended = true;
         Line::Damaged { number: self.number, why: format!("{error}; the rest of the file is lost") }
     }
 
     /// The line that was found whole in the buffer, with its end.
-    fn lent(&mut self) -> &[u8] {
+    fn borrowed_line(&mut self) -> &[u8] {
         // A buffer that holds something gives it without reading, and so without an error.
-        self.lines.fill_buf().map_or(&[], |ahead| &ahead[..self.n_lent])
+        self.lines.fill_buf().map_or(&[], |ahead| &ahead[..self.n_borrowed])
     }
 }
 
@@ -280,12 +282,12 @@ fn read_line(lines: &mut dyn BufRead, line: &mut Vec<u8>) -> io::Result<usize> {
     }
 }
 
-struct Counting {
+struct CountingReader {
     file: File,
     consumed: Arc<AtomicU64>,
 }
 
-impl Read for Counting {
+impl Read for CountingReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let bytes = self.file.read(buffer)?;
         self.consumed.fetch_add(bytes as u64, Ordering::Relaxed);
@@ -295,7 +297,7 @@ impl Read for Counting {
 
 /// Writes one `.jsonl.zst` shard, which appears whole when it is sealed.
 pub struct Writer {
-    encoder: zstd::Encoder<'static, Draft>,
+    encoder: zstd::Encoder<'static, AtomicFile>,
     path: PathBuf,
 }
 
@@ -303,7 +305,7 @@ impl Writer {
     /// Starts a shard.
     pub fn create(path: impl Into<PathBuf>) -> Result<Writer, Error> {
         let path = path.into();
-        let mut encoder = zstd::Encoder::new(Draft::create(&path)?, ZSTD_LEVEL).map_err(Error::at(&path))?;
+        let mut encoder = zstd::Encoder::new(AtomicFile::create(&path)?, ZSTD_LEVEL).map_err(Error::at(&path))?;
         encoder.include_checksum(true).map_err(Error::at(&path))?;
         for parameter in [CParameter::WindowLog(ZSTD_WINDOW_LOG), CParameter::HashLog(ZSTD_HASH_LOG)] {
             encoder.set_parameter(parameter).map_err(Error::at(&path))?;
@@ -318,7 +320,7 @@ impl Writer {
     }
 
     /// Makes the shard durable and gives it its name.
-    pub fn seal(self) -> Result<Sealed, Error> {
+    pub fn seal(self) -> Result<SealedFile, Error> {
         self.encoder.finish().map_err(Error::at(self.path))?.seal()
     }
 }
@@ -348,7 +350,7 @@ pub fn with_text(line: &[u8], text: String, removed: (&str, u64)) -> Vec<u8> {
     serde_json::to_vec(&document).expect("a map of JSON values")
 }
 
-/// The document shards that the words of a command name: files as they are, folders by what lies in them.
+/// The document shards of a list of inputs: files as they are, folders by their content.
 ///
 /// A folder that pith wrote gives the shards of its manifest; any other gives its `.jsonl[.gz|.zst]` files by name.
 ///
@@ -395,8 +397,8 @@ fn is_document_shard(name: &str) -> bool {
 
 /// The name of a document: the same for the same page of the same shard, in every run.
 pub fn document_id(url: &str, fetched_at: &str, shard: &str, offset: u64) -> String {
-    let place = format!("{url}\n{fetched_at}\n{shard}\n{offset}");
-    format!("{:032x}", xxhash_rust::xxh3::xxh3_128(place.as_bytes()))
+    let key = format!("{url}\n{fetched_at}\n{shard}\n{offset}");
+    format!("{:032x}", xxhash_rust::xxh3::xxh3_128(key.as_bytes()))
 }
 
 /// The name of the document shard with this number.
@@ -483,14 +485,15 @@ mod tests {
     #[test]
     fn null_numbers_and_unknown_fields_are_read() {
         let view =
-            View::of(br#"{"id":7,"title":null,"text":"a\nb","links":[{"url":"x"}],"counts":{"words":3}}"#).unwrap();
+            DocumentFields::of(br#"{"id":7,"title":null,"text":"a\nb","links":[{"url":"x"}],"counts":{"words":3}}"#)
+                .unwrap();
         assert_eq!((&*view.id, &*view.title, &*view.text, view.counts.words), ("7", "", "a\nb", 3));
-        assert!(View::of(b"[1]").is_err() && View::of(b"{\"text\":\"cut").is_err());
+        assert!(DocumentFields::of(b"[1]").is_err() && DocumentFields::of(b"{\"text\":\"cut").is_err());
     }
 
     #[test]
     fn plain_texts_are_borrowed() {
-        let view = View::of(br#"{"text":"no escapes here"}"#).unwrap();
+        let view = DocumentFields::of(br#"{"text":"no escapes here"}"#).unwrap();
         assert!(matches!(view.text.0, Cow::Borrowed(_)));
     }
 }

@@ -1,19 +1,22 @@
-//! How pages and documents rest on disk, and how documents become a corpus.
+//! Storage formats of pages and documents, and the steps from documents to a corpus.
 //!
-//! It owns bytes: WARC page shards, JSONL document shards, Parquet, manifests, duplicates, filters, splits.
+//! It reads and writes WARC page shards, JSONL document shards, Parquet and manifests, and has the steps dedup, filter,
+//! stats, split and export.
 //! It does not know what a crawler or an extractor is.
 
 mod error;
+mod observer;
 mod parallel;
+mod row;
 mod script;
 mod site;
 mod step;
-mod watch;
 
-pub mod draft;
-pub mod duplicate;
+pub mod atomic_file;
+pub mod dedup;
 pub mod export;
 pub mod filter;
+pub mod folder;
 pub mod jsonl;
 pub mod manifest;
 pub mod parquet;
@@ -23,5 +26,6 @@ pub mod warc;
 pub mod wet;
 
 pub use error::{Error, Result};
-pub use step::{Finished, Run};
-pub use watch::Watch;
+pub use observer::Observer;
+pub use row::Row;
+pub use step::{Finished, Run, check_apart};

@@ -1,6 +1,6 @@
 //! The manifest of a folder: which command wrote it, with which settings, which shards are done, what was counted.
 //!
-//! It holds no clock and no machine: the same work gives the same manifest, byte for byte.
+//! It holds no times and no host names: the same work gives the same manifest, byte for byte.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -12,7 +12,8 @@ use serde_json::Value;
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::Error;
-use crate::draft::{self, Sealed};
+use crate::atomic_file::{self, SealedFile};
+use crate::folder::{FolderKind, OwnedFolder, is_plain_name};
 
 /// The name of the manifest in a folder that pith wrote.
 pub const MANIFEST_NAME: &str = "manifest.json";
@@ -56,7 +57,7 @@ pub struct Shard {
     /// Its path below the folder.
     pub name: String,
     /// What it was made from.
-    pub input: Source,
+    pub input: InputFile,
     /// Its size.
     pub bytes: u64,
     /// Its digest.
@@ -65,20 +66,21 @@ pub struct Shard {
     pub counts: Counts,
 }
 
-/// An input file, recognised again without reading all of it.
+/// An input file, identified without reading all of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Source {
+pub struct InputFile {
     /// The name of the file, without folders.
     pub name: String,
     /// Its size.
     pub bytes: u64,
     /// A hash of its size, its first and its last 64 KiB.
-    pub edges: String,
+    #[serde(rename = "edges")]
+    pub edge_hash: String,
 }
 
-impl Source {
-    /// Looks at a file.
-    pub fn of(path: &Path) -> Result<Source, Error> {
+impl InputFile {
+    /// Fingerprints a file.
+    pub fn of(path: &Path) -> Result<InputFile, Error> {
         const EDGE: u64 = 64 << 10;
         let mut file = File::open(path).map_err(Error::at(path))?;
         let bytes = file.metadata().map_err(Error::at(path))?.len();
@@ -94,7 +96,21 @@ impl Source {
             hasher.update(&edge);
         }
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        Ok(Source { name, bytes, edges: format!("xxh3:{:016x}", hasher.digest()) })
+        Ok(InputFile { name, bytes, edge_hash: format!("xxh3:{:016x}", hasher.digest()) })
+    }
+
+    /// Several files, or parts of them, that one output is made of.
+    pub fn of_several(files: &[InputFile]) -> InputFile {
+        if let [only] = files {
+            return only.clone();
+        }
+        let mut hasher = Xxh3::new();
+        for file in files {
+            hasher.update(format!("{}\n{}\n{}\n", file.name, file.bytes, file.edge_hash).as_bytes());
+        }
+        let ends = files.first().zip(files.last()).map_or(String::new(), |(a, b)| format!("{} to {}", a.name, b.name));
+        let bytes = files.iter().map(|file| file.bytes).sum();
+        InputFile { name: ends, bytes, edge_hash: format!("xxh3:{:016x}", hasher.digest()) }
     }
 }
 
@@ -103,9 +119,24 @@ impl Manifest {
     pub fn read(folder: &Path) -> Result<Option<Manifest>, Error> {
         let path = folder.join(MANIFEST_NAME);
         match fs::read(&path) {
-            Ok(bytes) => serde_json::from_slice(&bytes).map(Some).map_err(|source| Error::Manifest { path, source }),
+            Ok(bytes) => Manifest::parse(&bytes, &path).map(Some),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(Error::at(path)(error)),
+        }
+    }
+
+    /// A manifest from its bytes; `path` is for messages.
+    ///
+    /// # Errors
+    ///
+    /// If it is none, or names a shard that does not lie in its folder.
+    pub fn parse(bytes: &[u8], path: &Path) -> Result<Manifest, Error> {
+        let parsed: Result<Manifest, _> = serde_json::from_slice(bytes);
+        let manifest = parsed.map_err(|source| Error::Manifest { path: path.to_owned(), source })?;
+        let is_shard_name = |name: &str| is_plain_name(name) && !name.ends_with('/');
+        match manifest.shards.iter().find(|shard| !is_shard_name(&shard.name)) {
+            Some(shard) => Err(Error::Name { path: path.to_owned(), name: shard.name.clone() }),
+            None => Ok(manifest),
         }
     }
 
@@ -113,71 +144,107 @@ impl Manifest {
     pub(crate) fn write(&self, folder: &Path) -> Result<(), Error> {
         let mut bytes = serde_json::to_vec_pretty(self).expect("a manifest is plain data");
         bytes.push(b'\n');
-        draft::write_whole(&folder.join(MANIFEST_NAME), &bytes).map(drop)
+        atomic_file::write_atomically(&folder.join(MANIFEST_NAME), &bytes).map(drop)
     }
 
-    /// The steps that led to these inputs: the longest history among their folders, with the folder's own step.
+    /// The steps that led to these inputs, of every folder that they lie in, each step once and behind those it used.
     pub fn history_of(inputs: &[PathBuf]) -> Vec<Step> {
-        let folders = inputs.iter().map(|path| match path.is_dir() {
-            true => path.clone(),
-            false => path.parent().map(Path::to_path_buf).unwrap_or_default(),
-        });
-        let histories = folders.filter_map(|folder| Manifest::read(&folder).ok().flatten()).map(|manifest| {
-            let mut history = manifest.history;
-            history.push(manifest.step);
-            history
-        });
-        histories.fold(Vec::new(), |longest, history| if history.len() > longest.len() { history } else { longest })
+        let mut folders: Vec<PathBuf> = Vec::new();
+        for path in inputs {
+            let folder = match path.is_dir() {
+                true => path.clone(),
+                false => path.parent().map(Path::to_path_buf).unwrap_or_default(),
+            };
+            if !folders.contains(&folder) {
+                folders.push(folder);
+            }
+        }
+        let mut history: Vec<Step> = Vec::new();
+        for manifest in folders.iter().filter_map(|folder| Manifest::read(folder).ok().flatten()) {
+            for step in manifest.history.into_iter().chain([manifest.step]) {
+                if !history.contains(&step) {
+                    history.push(step);
+                }
+            }
+        }
+        history
     }
 }
 
 /// A folder that one run, or several runs of the same command, fill shard by shard.
+///
+/// Nobody else can write to the folder while this value lives.
 pub struct Output {
-    folder: PathBuf,
+    folder: OwnedFolder,
     manifest: Manifest,
 }
 
-/// What to do with a folder that holds the result of other settings.
+/// What to do with a folder that holds the output of other settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Earlier {
-    /// Leave it alone and say so.
+pub enum ExistingOutput {
+    /// Fail and leave it unchanged.
     Refuse,
-    /// Throw it away and begin again.
-    Redo,
+    /// Remove it and start over.
+    Replace,
 }
 
 impl Output {
-    /// Opens a folder for a step, removes the drafts of a killed run, and finds what is done already.
+    /// Opens and locks a folder for a step, removes temporary files of a killed run, and finds the finished shards.
     ///
     /// # Errors
     ///
-    /// [`Error::OtherWork`] when the folder holds the result of another command or of other settings,
-    /// unless `earlier` says to begin again.
-    pub fn open(folder: &Path, step: Step, history: Vec<Step>, earlier: Earlier) -> Result<Output, Error> {
-        fs::create_dir_all(folder).map_err(Error::at(folder))?;
-        draft::sweep(folder)?;
+    /// What [`OwnedFolder::open`] refuses; [`Error::OutputMismatch`] when the folder holds the result of another command or of other settings,
+    /// unless `existing` is [`ExistingOutput::Replace`].
+    pub fn open(folder: &Path, step: Step, history: Vec<Step>, existing: ExistingOutput) -> Result<Output, Error> {
+        let mut folder = OwnedFolder::open(folder, FolderKind::Documents)?;
+        folder.claim([MANIFEST_NAME])?;
         let fresh = Manifest { format: 1, step, complete: false, shards: Vec::new(), history };
-        let manifest = match Manifest::read(folder)? {
+        let manifest = match Manifest::read(folder.path())? {
             None => fresh,
-            Some(old) => match (difference(&old.step, &fresh.step), earlier) {
-                (None, Earlier::Refuse) => return Ok(Output { folder: folder.into(), manifest: old }),
-                (Some(what), Earlier::Refuse) => {
-                    return Err(Error::OtherWork { path: folder.into(), command: old.step.command, what });
+            Some(old) => match (difference(&old.step, &fresh.step), existing) {
+                (None, ExistingOutput::Refuse) => {
+                    folder.remove_temporary_files()?;
+                    return Ok(Output { folder, manifest: old });
                 }
-                (_, Earlier::Redo) => {
-                    discard(folder, &old.shards)?;
+                (Some(what), ExistingOutput::Refuse) => {
+                    let path = folder.path().to_owned();
+                    return Err(Error::OutputMismatch { path, command: old.step.command, what });
+                }
+                (_, ExistingOutput::Replace) => {
+                    folder.remove(old.shards.iter().map(|shard| shard.name.as_str()))?;
                     fresh
                 }
             },
         };
-        let output = Output { folder: folder.into(), manifest };
+        folder.remove_temporary_files()?;
+        let output = Output { folder, manifest };
         output.save()?;
         Ok(output)
     }
 
     /// The folder.
     pub fn folder(&self) -> &Path {
-        &self.folder
+        self.folder.path()
+    }
+
+    /// Announces the files that will be written, so that one that is there and was not made by pith is noticed before.
+    ///
+    /// # Errors
+    ///
+    /// What [`OwnedFolder::claim`] refuses.
+    pub fn claim<'n>(&mut self, names: impl IntoIterator<Item = &'n str>) -> Result<(), Error> {
+        self.folder.claim(names)
+    }
+
+    /// Removes every file of this name that was claimed by this run or an earlier one.
+    pub fn remove_claimed(&mut self, is_unwanted: impl Fn(&str) -> bool) -> Result<(), Error> {
+        let names: Vec<String> = self.folder.claimed().filter(|name| is_unwanted(name)).map(str::to_owned).collect();
+        self.folder.remove(names.iter().map(String::as_str))
+    }
+
+    /// The folder with its marker.
+    pub(crate) fn owned_folder(&mut self) -> &mut OwnedFolder {
+        &mut self.folder
     }
 
     /// What the manifest says now.
@@ -186,14 +253,20 @@ impl Output {
     }
 
     /// The finished shard that was made from this input under this name, if its file is still there whole.
-    pub fn done(&self, name: &str, input: &Source) -> Option<&Shard> {
+    pub fn finished_shard(&self, name: &str, input: &InputFile) -> Option<&Shard> {
         let shard = self.manifest.shards.iter().find(|shard| shard.name == name && shard.input == *input)?;
-        let bytes = fs::metadata(self.folder.join(name)).ok()?.len();
-        (bytes == shard.bytes).then_some(shard)
+        let data = fs::symlink_metadata(self.folder().join(name)).ok()?;
+        (data.is_file() && data.len() == shard.bytes).then_some(shard)
     }
 
-    /// Notes a sealed shard; it is done when this returns.
-    pub fn settle(&mut self, name: String, input: Source, sealed: Sealed, counts: Counts) -> Result<(), Error> {
+    /// Records a sealed shard in the manifest; it is done when this returns.
+    pub fn record_shard(
+        &mut self,
+        name: String,
+        input: InputFile,
+        sealed: SealedFile,
+        counts: Counts,
+    ) -> Result<(), Error> {
         let shard = Shard { name, input, bytes: sealed.bytes, digest: sealed.digest, counts };
         match self.manifest.shards.binary_search_by(|old| old.name.cmp(&shard.name)) {
             Ok(index) => self.manifest.shards[index] = shard,
@@ -204,7 +277,7 @@ impl Output {
         self.save()
     }
 
-    /// Says that every shard is there. `counts` are those that belong to no shard.
+    /// Marks the output as complete. `counts` are those that belong to no shard.
     pub fn complete(&mut self, counts: Counts) -> Result<&Manifest, Error> {
         self.sum();
         self.manifest.step.counts.extend(counts);
@@ -217,7 +290,7 @@ impl Output {
     pub fn retain(&mut self, wanted: impl Fn(&Shard) -> bool) -> Result<(), Error> {
         let (kept, gone): (Vec<_>, Vec<_>) = std::mem::take(&mut self.manifest.shards).into_iter().partition(wanted);
         self.manifest.shards = kept;
-        discard(&self.folder, &gone)
+        self.folder.remove(gone.iter().map(|shard| shard.name.as_str()))
     }
 
     fn sum(&mut self) {
@@ -229,7 +302,7 @@ impl Output {
     }
 
     fn save(&self) -> Result<(), Error> {
-        self.manifest.write(&self.folder)
+        self.manifest.write(self.folder())
     }
 }
 
@@ -255,18 +328,6 @@ fn difference(old: &Step, new: &Step) -> Option<&'static str> {
     }
 }
 
-/// Removes what an earlier run wrote, and only that: the files its manifest names.
-fn discard(folder: &Path, shards: &[Shard]) -> Result<(), Error> {
-    for shard in shards {
-        let path = folder.join(&shard.name);
-        match fs::remove_file(&path) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(Error::at(path)(error)),
-            _ => {}
-        }
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -281,24 +342,28 @@ mod tests {
         let out = folder.path().join("out");
         let input_path = folder.path().join("in.jsonl");
         fs::write(&input_path, "{}").unwrap();
-        let input = Source::of(&input_path).unwrap();
+        let input = InputFile::of(&input_path).unwrap();
         let settings = serde_json::json!({"step": "test", "n": 5});
-        let mut output = Output::open(&out, step(settings.clone()), vec![], Earlier::Refuse).unwrap();
-        assert!(output.done("a", &input).is_none());
-        let sealed = draft::write_whole(&out.join("a"), b"abc").unwrap();
+        let mut output = Output::open(&out, step(settings.clone()), vec![], ExistingOutput::Refuse).unwrap();
+        assert!(output.finished_shard("a", &input).is_none());
+        output.claim(["a", "b"]).unwrap();
+        let sealed = atomic_file::write_atomically(&out.join("a"), b"abc").unwrap();
         let counts = Counts::from([("in".into(), 3)]);
-        output.settle("a".into(), input.clone(), sealed, counts.clone()).unwrap();
-        fs::write(out.join("b.tmp"), "left by a killed run").unwrap();
+        output.record_shard("a".into(), input.clone(), sealed, counts.clone()).unwrap();
+        fs::write(out.join("b.pith-tmp"), "left by a killed run").unwrap();
+        fs::write(out.join("c.tmp"), "somebody else's").unwrap();
+        drop(output);
 
-        let again = Output::open(&out, step(settings.clone()), vec![], Earlier::Refuse).unwrap();
-        assert_eq!(again.done("a", &input).unwrap().counts, counts);
-        assert!(!out.join("b.tmp").exists());
+        let again = Output::open(&out, step(settings.clone()), vec![], ExistingOutput::Refuse).unwrap();
+        assert_eq!(again.finished_shard("a", &input).unwrap().counts, counts);
+        assert!(!out.join("b.pith-tmp").exists() && out.join("c.tmp").exists());
+        drop(again);
 
         let other = step(serde_json::json!({"step": "test", "n": 6}));
-        let refused = Output::open(&out, other.clone(), vec![], Earlier::Refuse).map(drop);
-        assert!(matches!(refused, Err(Error::OtherWork { what: "settings", .. })), "{refused:?}");
-        let redone = Output::open(&out, other, vec![], Earlier::Redo).unwrap();
-        assert!(redone.done("a", &input).is_none() && !out.join("a").exists());
+        let refused = Output::open(&out, other.clone(), vec![], ExistingOutput::Refuse).map(drop);
+        assert!(matches!(refused, Err(Error::OutputMismatch { what: "settings", .. })), "{refused:?}");
+        let redone = Output::open(&out, other, vec![], ExistingOutput::Replace).unwrap();
+        assert!(redone.finished_shard("a", &input).is_none() && !out.join("a").exists());
     }
 
     #[test]
@@ -306,15 +371,15 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let input_path = folder.path().join("in.jsonl");
         fs::write(&input_path, "{}").unwrap();
-        let input = Source::of(&input_path).unwrap();
+        let input = InputFile::of(&input_path).unwrap();
         let out = folder.path().join("out");
-        let mut output = Output::open(&out, step(Value::Null), vec![], Earlier::Refuse).unwrap();
-        let sealed = draft::write_whole(&out.join("a"), b"abc").unwrap();
-        output.settle("a".into(), input.clone(), sealed, Counts::new()).unwrap();
-        assert!(output.done("a", &input).is_some());
+        let mut output = Output::open(&out, step(Value::Null), vec![], ExistingOutput::Refuse).unwrap();
+        let sealed = atomic_file::write_atomically(&out.join("a"), b"abc").unwrap();
+        output.record_shard("a".into(), input.clone(), sealed, Counts::new()).unwrap();
+        assert!(output.finished_shard("a", &input).is_some());
         fs::write(out.join("a"), "ab").unwrap();
-        assert!(output.done("a", &input).is_none());
+        assert!(output.finished_shard("a", &input).is_none());
         fs::write(&input_path, "{ }").unwrap();
-        assert_ne!(Source::of(&input_path).unwrap(), input);
+        assert_ne!(InputFile::of(&input_path).unwrap(), input);
     }
 }

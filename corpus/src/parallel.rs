@@ -27,7 +27,7 @@ pub(crate) fn run<T: Send>(
             if result.is_err() {
                 failed.store(true, Ordering::Relaxed);
             }
-            *results[index].lock().expect("nobody panics with this lock") = Some(result);
+            *results[index].lock().expect("no thread panics while it holds this lock") = Some(result);
         }
     };
     std::thread::scope(|scope| {
@@ -39,7 +39,7 @@ pub(crate) fn run<T: Send>(
     let mut values = Vec::with_capacity(n_tasks);
     let mut unfinished = false;
     for result in results {
-        match result.into_inner().expect("nobody panics with this lock") {
+        match result.into_inner().expect("no thread panics while it holds this lock") {
             Some(Ok(value)) => values.push(value),
             Some(Err(error)) => return Err(error),
             None => unfinished = true,

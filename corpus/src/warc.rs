@@ -1,10 +1,10 @@
 //! Page shards: WARC in and out.
 //!
-//! [`ShardWriter`] stores answers of servers; [`read`] opens what it or anybody else wrote. A reader steps over damage,
-//! goes on at the next record, and counts what was lost in [`Damage`]; memory stays bounded whatever a file says.
+//! [`ShardWriter`] stores server responses; [`read`] opens archives of any writer. A reader skips damaged bytes,
+//! continues at the next record, and counts the damage in [`Damage`]; memory is bounded for any input.
 //!
 //! ```
-//! use pith_corpus::warc::{self, Repeat, Response, ShardWriter, WriterOptions};
+//! use pith_corpus::warc::{self, Revisit, Response, ShardWriter, WriterOptions};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let folder = tempfile::tempdir()?;
@@ -18,7 +18,7 @@
 //!     headers: &[("Content-Type", b"text/html")],
 //!     body: b"<p>Hello.</p>",
 //!     truncated: None,
-//!     repeat: Repeat::Detect,
+//!     revisit: Revisit::Detect,
 //! })?;
 //! writer.commit()?; // now the page survives a crash
 //! writer.finish()?;
@@ -32,35 +32,44 @@
 //! # }
 //! ```
 
+mod budget;
+mod compressor;
+mod container;
 mod damage;
 mod decoder;
-mod dialect;
 mod dictionary;
 mod digest;
+mod draft;
 mod frame;
 mod http;
 mod index;
 mod member;
-mod pack;
+mod packer;
 mod page;
+mod position;
 mod reader;
 mod record;
+mod record_format;
 mod repair;
 mod response;
-mod rollback;
+mod seen;
+mod shard;
+mod shard_list;
 mod source;
 mod stream;
 mod summary;
-mod wrapping;
+mod trainer;
 mod writer;
 
-pub use damage::{Damage, DamagedPlace, Reason};
+pub use damage::{Damage, DamageEntry, Reason};
 pub use http::HttpHead;
 pub use index::{find, parts};
 pub use page::{Page, PageKind};
+pub use position::{PagesAfter, ShardPosition, pages_after};
 pub use reader::{Reader, ReaderOptions, Verify, read};
 pub use record::{Record, RecordType};
-pub use response::{Repeat, Response, Truncated};
-pub use rollback::{Mark, roll_back};
+pub use repair::{Repaired, is_shard_name, repair_shards};
+pub use response::{Response, Revisit, Truncated};
+pub use shard_list::{LostShard, lost_shards};
 pub use summary::Summary;
-pub use writer::{DictionaryUse, Format, Place, ShardWriter, WriterOptions};
+pub use writer::{DictionaryUse, Format, ShardWriter, WriterOptions};

@@ -9,19 +9,19 @@ use sha2::{Digest, Sha256};
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::Error;
-use crate::draft::{Draft, Sealed};
-use crate::jsonl::View;
+use crate::atomic_file::{AtomicFile, SealedFile};
+use crate::jsonl::DocumentFields;
 
 /// Writes one `.warc.wet.gz` file, which appears whole when it is sealed.
 pub struct Writer {
-    draft: Draft,
+    file: AtomicFile,
     path: PathBuf,
 }
 
 impl Writer {
     /// Starts a file with its `warcinfo` record.
     pub fn create(path: &Path) -> Result<Writer, Error> {
-        let mut writer = Writer { draft: Draft::create(path)?, path: path.into() };
+        let mut writer = Writer { file: AtomicFile::create(path)?, path: path.into() };
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let block = format!("software: pith {}\r\nextracted: plain text\r\n", env!("CARGO_PKG_VERSION"));
         let header = format!(
@@ -34,7 +34,7 @@ impl Writer {
     }
 
     /// Appends the text of one document.
-    pub fn put(&mut self, document: &View) -> Result<(), Error> {
+    pub fn put(&mut self, document: &DocumentFields) -> Result<(), Error> {
         let address = field(document.address());
         let text = document.text.as_bytes();
         let date = match document.fetched_at.is_empty() {
@@ -54,12 +54,12 @@ impl Writer {
     }
 
     /// Makes the file durable and gives it its name.
-    pub fn seal(self) -> Result<Sealed, Error> {
-        self.draft.seal()
+    pub fn seal(self) -> Result<SealedFile, Error> {
+        self.file.seal()
     }
 
     fn record(&mut self, header: &str, block: &[u8]) -> Result<(), Error> {
-        let mut member = GzEncoder::new(&mut self.draft, Compression::default());
+        let mut member = GzEncoder::new(&mut self.file, Compression::default());
         let head = format!("WARC/1.0\r\n{header}Content-Length: {}\r\n\r\n", block.len());
         let written = member.write_all(head.as_bytes()).and_then(|()| member.write_all(block));
         let written = written.and_then(|()| member.write_all(b"\r\n\r\n")).and_then(|()| member.finish());
@@ -87,7 +87,7 @@ fn field(value: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::jsonl::Text;
+    use crate::jsonl::TextField;
 
     #[test]
     fn records_are_read_again_and_an_address_cannot_forge_a_header() {
@@ -95,7 +95,11 @@ mod tests {
         let path = folder.path().join("a.warc.wet.gz");
         let mut writer = Writer::create(&path).unwrap();
         let hostile = "https://example.com/\r\nWARC-Type: response";
-        let document = View { url: Text(hostile.into()), text: Text("文字".into()), ..View::default() };
+        let document = DocumentFields {
+            url: TextField(hostile.into()),
+            text: TextField("文字".into()),
+            ..DocumentFields::default()
+        };
         writer.put(&document).unwrap();
         writer.seal().unwrap();
         let mut reader = crate::warc::read(&path).unwrap();
@@ -103,6 +107,6 @@ mod tests {
         assert_eq!(page.body, "文字".as_bytes());
         assert_eq!(page.url, "https://example.com/%0D%0AWARC-Type:%20response");
         assert!(reader.next_page().unwrap().is_none());
-        assert_eq!(reader.damage().places, 0);
+        assert_eq!(reader.damage().n_damaged, 0);
     }
 }

@@ -4,6 +4,8 @@
 mod damage;
 #[path = "warc/hostile.rs"]
 mod hostile;
+#[path = "warc/linear.rs"]
+mod linear;
 #[path = "warc/peers.rs"]
 mod peers;
 #[path = "warc/samples.rs"]

@@ -1,12 +1,17 @@
-//! One spelling for each URL, so that a page is asked for once however often and however oddly it is linked.
+//! URL canonicalization: one form for each URL, so that a page is fetched once however it is linked.
 
 use std::borrow::Cow;
 
 use encoding_rs::{EncoderResult, Encoding};
 use url::{Position, Url};
 
-/// The canonical spelling of `reference` as found in a page at `base`; `None` for what a crawler cannot fetch
-/// (`mailto:`, `javascript:`, no host, not a URL at all).
+/// Longer URLs are refused, wherever they come from: a server may send a `Location` of hundreds of kilobytes.
+const MAX_URL_BYTES: usize = 8192;
+/// A query with more parameters is left as it is; sorting and looking through thousands would take milliseconds.
+const MAX_PARAMETERS: usize = 256;
+
+/// The canonical form of `reference` as found in a page at `base`; `None` for what a crawler cannot fetch (`mailto:`,
+/// `javascript:`, no host, not a URL at all).
 ///
 /// ```
 /// use pith_crawler::resolve;
@@ -20,10 +25,10 @@ pub fn resolve(base: &Url, reference: &str) -> Option<Url> {
     canonicalize(join(base, reference, encoding_rs::UTF_8)?)
 }
 
-/// What a browser makes of `reference` in a page at `base` that is written in `encoding`: the query is encoded in it,
-/// the rest in UTF-8, as the WHATWG standard says.
+/// Resolves `reference` as a browser does in a page at `base` that is written in `encoding`: the query is encoded in
+/// it, the rest in UTF-8, as the WHATWG standard says.
 pub fn join(base: &Url, reference: &str, encoding: &'static Encoding) -> Option<Url> {
-    // The standard takes any number of slashes before a host; the parser knows two.
+    // The standard accepts any number of slashes before a host; the parser accepts two.
     let slashes = reference.bytes().take_while(|byte| matches!(byte, b'/' | b'\\')).count();
     let reference = if slashes > 2 && matches!(base.scheme(), "http" | "https") {
         Cow::Owned(format!("//{}", &reference[slashes..]))
@@ -38,12 +43,12 @@ pub fn join(base: &Url, reference: &str, encoding: &'static Encoding) -> Option<
     Url::options().base_url(Some(base)).encoding_override(Some(&encode)).parse(&reference).ok()
 }
 
-/// Tells the compiler that the closure takes text of any lifetime.
+/// Makes the compiler infer a closure over text of any lifetime.
 fn any_lifetime<F: Fn(&str) -> Cow<'_, [u8]>>(encode: F) -> F {
     encode
 }
 
-/// A query in another encoding; what that cannot say becomes a percent-encoded `&#number;`.
+/// Encodes a query; characters that the encoding lacks become a percent-encoded `&#number;`.
 fn encode_query(text: &str, encoding: &'static Encoding) -> Vec<u8> {
     let mut encoder = encoding.new_encoder();
     let mut encoded = Vec::with_capacity(text.len());
@@ -63,10 +68,10 @@ fn encode_query(text: &str, encoding: &'static Encoding) -> Vec<u8> {
     }
 }
 
-/// The canonical spelling of an address as a person types it: without a scheme it is taken for `http://`.
+/// The canonical form of a URL as a user types it; without a scheme it is `http://`.
 pub fn parse_seed(text: &str) -> Option<Url> {
     let text = text.trim();
-    // `example.org:8080/a` parses as a URL of the scheme `example.org`; only a port after the colon tells.
+    // `example.org:8080/a` parses as a URL of the scheme `example.org`; a digit after the colon means a port.
     let has_scheme = text.find(':').is_some_and(|colon| {
         !text[..colon].contains(['/', '?', '#', '['])
             && !text[colon + 1..].starts_with(|after: char| after.is_ascii_digit())
@@ -77,17 +82,20 @@ pub fn parse_seed(text: &str) -> Option<Url> {
     canonicalize(Url::parse(&format!("http://{}", text.trim_start_matches('/'))).ok()?)
 }
 
-/// Spells a URL canonically: the WHATWG serialisation (lower-case host, default port left out, dot segments resolved)
+/// Canonicalizes a URL: the WHATWG serialisation (lower-case host, default port left out, dot segments resolved)
 /// without fragment and user info, without the last dot of the host, with `%XX` decoded where it need not be encoded
-/// and encoded where it should be, doubled slashes made one, session ids and tracking parameters removed and the
-/// query sorted. `None` when it is not `http` or `https`.
+/// and encoded where it should be, doubled slashes made one, session ids and tracking parameters removed and the query
+/// sorted. `None` when it is not `http` or `https`, or longer than 8 KiB.
 ///
-/// Doing it twice changes nothing more.
+/// Canonicalization is idempotent.
 pub fn canonicalize(mut url: Url) -> Option<Url> {
     if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
         return None;
     }
     url.set_fragment(None);
+    if url.as_str().len() > MAX_URL_BYTES {
+        return None;
+    }
     let path = clean_path(url.path());
     let query = url.query().map(clean_query);
     let keeps_query = match (&query, url.query()) {
@@ -114,10 +122,10 @@ pub fn canonicalize(mut url: Url) -> Option<Url> {
         text.push('?');
         text.push_str(&query);
     }
-    Url::parse(&text).ok().filter(Url::has_host)
+    Url::parse(&text).ok().filter(|url| url.has_host() && url.as_str().len() <= MAX_URL_BYTES)
 }
 
-/// The letter, digit or sign that `%XX` at the beginning of `bytes` needlessly encodes.
+/// The unreserved byte that `%XX` at the start of `bytes` encodes.
 pub(crate) fn unreserved(bytes: &[u8]) -> Option<u8> {
     let byte = escaped(bytes)?;
     (byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~')).then_some(byte)
@@ -129,8 +137,8 @@ fn escaped(bytes: &[u8]) -> Option<u8> {
     u8::try_from(digit(high)? * 16 + digit(low)?).ok()
 }
 
-/// Bytes that may stand as they are in a path: RFC 3986 `pchar` and the slash.
-const fn stands_in_path(byte: u8) -> bool {
+/// Bytes that need no encoding in a path: RFC 3986 `pchar` and the slash.
+const fn is_path_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric()
         || matches!(
             byte,
@@ -156,7 +164,7 @@ const fn stands_in_path(byte: u8) -> bool {
 
 fn clean_path(path: &str) -> Cow<'_, str> {
     let bytes = path.as_bytes();
-    let clean = bytes.iter().all(|&byte| stands_in_path(byte) && byte != b';' && byte != b'(')
+    let clean = bytes.iter().all(|&byte| is_path_byte(byte) && byte != b';' && byte != b'(')
         && memchr::memmem::find(bytes, b"//").is_none();
     if clean {
         return Cow::Borrowed(path);
@@ -165,12 +173,12 @@ fn clean_path(path: &str) -> Cow<'_, str> {
     // A path is never empty here: `/` at least.
     for segment in path.split('/').skip(1) {
         let segment = without_session(segment);
-        // Empty segments are doubled slashes, except after `http:` where archives keep the address of the original.
+        // Empty segments are doubled slashes, except after `http:`, where web archives put the original URL.
         if segment.is_empty() && !cleaned.ends_with(':') {
             continue;
         }
         cleaned.push('/');
-        push_escaped(segment, stands_in_path, &mut cleaned);
+        push_escaped(segment, is_path_byte, &mut cleaned);
     }
     if path.ends_with('/') || cleaned.is_empty() {
         cleaned.push('/');
@@ -178,7 +186,7 @@ fn clean_path(path: &str) -> Cow<'_, str> {
     if cleaned == path { Cow::Borrowed(path) } else { Cow::Owned(cleaned) }
 }
 
-/// A path segment without `;jsessionid=…`, and without what ASP.NET puts there for a session: `(S(…))`.
+/// A path segment without `;jsessionid=…`, and without the session segment of ASP.NET: `(S(…))`.
 fn without_session(segment: &str) -> &str {
     if segment.starts_with('(') && segment.ends_with("))") && segment.as_bytes().get(2) == Some(&b'(') {
         return "";
@@ -190,6 +198,9 @@ fn without_session(segment: &str) -> &str {
 }
 
 fn clean_query(query: &str) -> Cow<'_, str> {
+    if memchr::memchr_iter(b'&', query.as_bytes()).count() >= MAX_PARAMETERS {
+        return Cow::Borrowed(query);
+    }
     let mut parts: Vec<(Cow<'_, str>, Cow<'_, str>)> = Vec::new();
     for part in query.split('&') {
         let (name, value) = part.split_once('=').unwrap_or((part, ""));
@@ -213,25 +224,26 @@ fn clean_query(query: &str) -> Cow<'_, str> {
     if cleaned == query { Cow::Borrowed(query) } else { Cow::Owned(cleaned) }
 }
 
-const fn stands_in_query(byte: u8) -> bool {
-    (stands_in_path(byte) && byte != b'\'') || byte == b'?'
+const fn is_query_byte(byte: u8) -> bool {
+    (is_path_byte(byte) && byte != b'\'') || byte == b'?'
 }
 
 fn clean_part(part: &str) -> Cow<'_, str> {
-    if part.bytes().all(stands_in_query) {
+    if part.bytes().all(is_query_byte) {
         return Cow::Borrowed(part);
     }
     let mut cleaned = String::with_capacity(part.len() + 8);
-    push_escaped(part, stands_in_query, &mut cleaned);
-    // In a query a blank has two spellings that every form decoder takes for the same.
+    push_escaped(part, is_query_byte, &mut cleaned);
+    // In a query `%20` and `+` both mean a space.
     if cleaned.contains("%20") {
         cleaned = cleaned.replace("%20", "+");
     }
     Cow::Owned(cleaned)
 }
 
-/// Appends `text` with each `%XX` decoded where it stands for itself or in capitals, and the rest encoded where needed.
-fn push_escaped(text: &str, stands: impl Fn(u8) -> bool, out: &mut String) {
+/// Appends `text` with `%XX` decoded where it encodes an unreserved byte and in upper case elsewhere, and other bytes
+/// encoded where needed.
+fn push_escaped(text: &str, is_plain: impl Fn(u8) -> bool, out: &mut String) {
     const HEX: &[u8; 16] = b"0123456789ABCDEF";
     let push_hex = |byte: u8, out: &mut String| {
         out.push('%');
@@ -247,7 +259,7 @@ fn push_escaped(text: &str, stands: impl Fn(u8) -> bool, out: &mut String) {
         } else if let Some(byte) = escaped(&bytes[at..]) {
             push_hex(byte, out);
             at += 3;
-        } else if stands(bytes[at]) {
+        } else if is_plain(bytes[at]) {
             out.push(char::from(bytes[at]));
             at += 1;
         } else {
@@ -257,8 +269,8 @@ fn push_escaped(text: &str, stands: impl Fn(u8) -> bool, out: &mut String) {
     }
 }
 
-/// Whether a parameter names a session. Names that mean other things as well (`sid` is also a story) count only with a
-/// value that looks drawn by lot.
+/// Whether a parameter names a session. Ambiguous names (`sid` is also a story) count only with a value that looks
+/// random.
 fn is_session(name: &str, value: &str) -> bool {
     const ALWAYS: &[&str] = &[
         "jsessionid",
@@ -278,11 +290,12 @@ fn is_session(name: &str, value: &str) -> bool {
     const PERHAPS: &[&str] = &["sid", "s", "sess", "session", "token"];
     let is = |wanted: &&str| name.eq_ignore_ascii_case(wanted);
     let begins = |prefix: &str| name.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix));
-    ALWAYS.iter().any(is) || begins("aspsessionid") || (PERHAPS.iter().any(is) && looks_drawn(value))
+    ALWAYS.iter().any(is) || begins("aspsessionid") || (PERHAPS.iter().any(is) && looks_random(value))
 }
 
-/// Eight or more hexadecimal digits with a figure among them, or sixteen or more letters with figures between.
-fn looks_drawn(value: &str) -> bool {
+/// Eight or more hexadecimal digits with letters and decimal digits among them, or sixteen or more characters with a
+/// decimal digit.
+fn looks_random(value: &str) -> bool {
     let has_figure = value.bytes().any(|byte| byte.is_ascii_digit());
     let has_letter = value.bytes().any(|byte| byte.is_ascii_alphabetic());
     let is_hex = value.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -290,7 +303,7 @@ fn looks_drawn(value: &str) -> bool {
     has_figure && ((is_hex && value.len() >= 8 && has_letter) || (is_word && value.len() >= 16))
 }
 
-/// Parameters that say where a visitor came from and never which page is shown.
+/// Tracking parameters, which do not change the page.
 fn is_tracking(name: &str) -> bool {
     const NAMES: &[&str] = &[
         "gclid",
@@ -350,6 +363,14 @@ mod tests {
         check("http://x.org/?b=2&a=3&a=1&&utm_source=z&c=", "http://x.org/?a=1&a=3&b=2&c");
         check("http://x.org/?", "http://x.org/");
         check("http://x.org/?q=a%20b&r=a+b", "http://x.org/?q=a+b&r=a+b");
+    }
+
+    #[test]
+    fn what_is_far_too_long_is_left_alone_or_refused() {
+        let many = format!("http://x.org/?{}", "b=%61&a&".repeat(300));
+        check(&many, &many);
+        assert_eq!(canonicalize(Url::parse(&format!("http://x.org/{}", "a".repeat(9000))).unwrap()), None);
+        check(&format!("http://x.org/a#{}", "b".repeat(9000)), "http://x.org/a");
     }
 
     #[test]

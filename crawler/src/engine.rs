@@ -1,7 +1,7 @@
-//! The crawl itself: lease, visit, keep, settle, until nothing is left or it is told to stop.
+//! The crawl loop: lease, fetch, store, settle, until nothing is left or it is told to stop.
 //!
-//! It drives and decides nothing: what is next is the frontier's business, what may be asked the visitor's, what is
-//! kept the sink's. Everything but the sink runs on the caller's thread.
+//! The frontier decides what is next, the processor what may be fetched and stored, the sink how pages are stored.
+//! Everything but the sink runs on the caller's thread.
 
 use std::future::Future;
 use std::time::{Duration, Instant};
@@ -10,112 +10,151 @@ use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 
 use crate::error::Error;
-use crate::frontier::{Frontier, Lease, Link, Next, Settled, Totals};
-use crate::keeper::{Keeper, Kept};
+use crate::frontier::{Frontier, Lease, Next, Settled, Totals};
+use crate::load::Load;
 use crate::outcome::Outcome;
 use crate::plan::Plan;
-use crate::registry::{Registry, Report, Status, Stop, errors};
+use crate::process::{Processed, Processor, Task};
+use crate::progress::{Progress, Report, Status, Stop, errors};
 use crate::sink::Sink;
-use crate::visit::{Ending, Visitor};
+use crate::writer::{Committed, PageWriter};
 
-/// How often figures are shown and small things are settled.
+/// How often figures are reported and leases without a page are settled.
 const TICK: Duration = Duration::from_millis(200);
-/// How long visits on their way may take when the crawl is to end.
-const DRAIN: Duration = Duration::from_secs(10);
+/// How long requests in flight may take when the crawl is to end.
+const DRAIN: Duration = Duration::from_secs(5);
 
-/// Crawls until nothing is left, a limit is reached or `shutdown` is ready; then lets the visits on their way end.
-/// `on_status` is shown the figures several times a second. `mark` is what the frontier last kept for this sink.
+/// Crawls until nothing is left, a limit is reached or `shutdown` is ready; then waits for the requests in flight.
+/// `on_status` gets the figures several times a second. `sink_position` is the position of this sink that the frontier
+/// last recorded.
+///
+/// `examples/crawl_one_site.rs` is a whole program around it:
+///
+/// ```no_run
+/// # use pith_crawler::*;
+/// # async fn run(sink: Box<dyn Sink>) -> Result<(), Error> {
+/// let seed = parse_seed("https://example.org/").expect("a URL");
+/// let plan = Plan::new(vec![seed.clone()], Scope::new(Reach::Host, &[seed], Vec::new(), Vec::new()));
+/// let frontier = LocalFrontier::open("crawl/frontier".as_ref(), LocalOptions::new(Box::new(Opic::default())))?;
+/// let position = frontier.sink_position();
+/// let report = crawl(&plan, &frontier, sink, position, std::future::pending(), |_| {}).await?;
+/// println!("{} pages", report.pages);
+/// # Ok(())
+/// # }
+/// ```
 ///
 /// # Errors
-/// When pages can no longer be kept or the frontier no longer be written. What was settled before stays settled.
+/// When pages can no longer be stored or the frontier no longer be written. What was settled before stays settled.
 pub async fn crawl<F: Frontier>(
     plan: &Plan,
     frontier: &F,
     sink: Box<dyn Sink>,
-    mark: Vec<u8>,
+    sink_position: Vec<u8>,
     shutdown: impl Future<Output = ()>,
     mut on_status: impl FnMut(&Status),
 ) -> Result<Report, Error> {
-    let seeds: Vec<Link> = plan.seeds.iter().map(|seed| Link::seed(seed.clone())).collect();
-    frontier.offer(None, &seeds)?;
-    let visitor = Visitor::new(plan, frontier)?;
-    let mut crawl = Crawl::new(plan, frontier, sink, mark);
-    let mut visits = FuturesUnordered::new();
+    frontier.offer(None, &plan.seed_links())?;
+    let processor = Processor::new(plan, frontier)?;
+    let mut crawl = Crawl::new(plan, frontier, sink, sink_position);
+    let mut in_flight = FuturesUnordered::new();
     let mut tick = tokio::time::interval(TICK);
     tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     tokio::pin!(shutdown);
     loop {
-        let wait = crawl.lease_all(visits.len(), |lease| visits.push(visitor.visit(lease)))?;
-        if crawl.is_over(visits.len()) {
+        let wait = crawl.fill_slots(&processor, in_flight.len(), |task| in_flight.push(processor.process(task)))?;
+        if crawl.is_over(in_flight.len()) {
             break;
         }
         tokio::select! {
-            // What comes seldom is looked at first, so that a stream of answers cannot hold it up.
+            // Rare events are polled first, so that a stream of responses cannot delay them.
             biased;
-            kept = crawl.keeper.kept(), if crawl.keeper.n_waiting() > 0 => {
-                if let Some(kept) = kept? {
-                    crawl.settle_kept(kept)?;
+            committed = crawl.writer.committed(), if crawl.writer.n_uncommitted() > 0 => {
+                if let Some(committed) = committed? {
+                    crawl.settle_committed(committed)?;
                 }
             }
-            () = &mut shutdown, if crawl.stop != Some(Stop::Interrupted) => crawl.end(Stop::Interrupted),
+            () = &mut shutdown, if crawl.stop != Some(Stop::Interrupted) => crawl.begin_stop(Stop::Interrupted),
             _ = tick.tick() => {
-                crawl.settle_small()?;
-                on_status(&crawl.status(visits.len()));
+                crawl.settle_without_page()?;
+                frontier.set_load(crawl.load.share());
+                crawl.disk_trouble = frontier.disk_trouble();
+                on_status(&crawl.status(in_flight.len()));
             }
-            Some(ending) = visits.next(), if !visits.is_empty() => crawl.take(ending?)?,
+            Some(processed) = in_flight.next(), if !in_flight.is_empty() => crawl.handle(processed?)?,
             () = tokio::time::sleep(wait), if wait < TICK => {}
         }
     }
-    drop(visits);
+    drop(in_flight);
     crawl.finish()
 }
 
 struct Crawl<'c, F> {
     plan: &'c Plan,
     frontier: &'c F,
-    keeper: Keeper,
-    registry: Registry,
+    writer: PageWriter,
+    progress: Progress,
     totals: Totals,
-    /// How far the sink is known to be.
-    mark: Vec<u8>,
-    /// Leases that ended without a page.
-    small: Vec<(Lease, Settled)>,
+    /// The position up to which the sink is known to be durable.
+    sink_position: Vec<u8>,
+    /// Leases that ended without a page to store.
+    without_page: Vec<(Lease, Settled)>,
     stop: Option<Stop>,
     drain_until: Option<Instant>,
     is_empty: bool,
+    load: Load,
+    /// The trouble of this machine for which the crawl pauses.
+    trouble: Option<&'static str>,
+    /// What the frontier says of its disk.
+    disk_trouble: Option<&'static str>,
 }
 
 impl<'c, F: Frontier> Crawl<'c, F> {
-    fn new(plan: &'c Plan, frontier: &'c F, sink: Box<dyn Sink>, mark: Vec<u8>) -> Crawl<'c, F> {
+    fn new(plan: &'c Plan, frontier: &'c F, sink: Box<dyn Sink>, sink_position: Vec<u8>) -> Crawl<'c, F> {
         let totals = frontier.totals();
         Crawl {
             plan,
             frontier,
-            keeper: Keeper::start(sink),
-            registry: Registry::new(&totals),
+            writer: PageWriter::start(sink),
+            progress: Progress::new(&totals),
             totals,
-            mark,
-            small: Vec::new(),
+            sink_position,
+            without_page: Vec::new(),
             stop: None,
             drain_until: None,
             is_empty: false,
+            load: Load::new(),
+            trouble: None,
+            disk_trouble: None,
         }
     }
 
-    /// Leases while there is room; gives the time after which it is worth trying again.
-    fn lease_all(&mut self, n_visits: usize, mut start: impl FnMut(Lease)) -> Result<Duration, Error> {
+    /// Starts tasks while slots are free; gives the time after which to try again.
+    fn fill_slots(
+        &mut self,
+        processor: &Processor<'_, F>,
+        n_in_flight: usize,
+        mut start: impl FnMut(Task),
+    ) -> Result<Duration, Error> {
         self.check_limits();
-        let mut in_flight = n_visits;
-        while self.stop.is_none() && in_flight < self.room() {
+        self.trouble = processor.trouble().or(self.writer.trouble()).or(self.disk_trouble);
+        let (mut in_flight, max_in_flight) = (n_in_flight, self.max_in_flight());
+        let mut wait = TICK;
+        while self.stop.is_none() && in_flight < max_in_flight {
+            if let Some(hop) = processor.next_hop()? {
+                start(Task::RobotsHop(hop));
+                in_flight += 1;
+                continue;
+            }
             match self.frontier.lease()? {
                 Next::Fetch(lease) => {
                     self.is_empty = false;
-                    start(lease);
+                    start(Task::Lease(lease));
                     in_flight += 1;
                 }
                 Next::Wait(time) => {
                     self.is_empty = false;
-                    return Ok(time);
+                    wait = time.min(processor.next_hop_due().unwrap_or(time));
+                    break;
                 }
                 Next::Empty => {
                     self.is_empty = true;
@@ -123,31 +162,34 @@ impl<'c, F: Frontier> Crawl<'c, F> {
                 }
             }
         }
-        Ok(TICK)
+        if max_in_flight > 0 {
+            processor.set_waiting(self.frontier.n_waiting_hosts(in_flight >= max_in_flight));
+        }
+        Ok(wait)
     }
 
-    /// Visits that may be on their way now.
-    fn room(&self) -> usize {
-        if self.keeper.is_behind() {
+    /// The number of leases that may be in flight now.
+    fn max_in_flight(&self) -> usize {
+        if self.writer.is_behind() || self.trouble.is_some() {
             return 0;
         }
-        let coming = self.totals.of(Outcome::Stored) + self.keeper.n_waiting() as u64;
-        let pages_left = self.plan.limits.pages.map_or(u64::MAX, |most| most.saturating_sub(coming));
+        let n_expected = self.totals.of(Outcome::Stored) + self.writer.n_uncommitted() as u64;
+        let pages_left = self.plan.limits.pages.map_or(u64::MAX, |most| most.saturating_sub(n_expected));
         usize::try_from(pages_left).unwrap_or(usize::MAX).min(self.plan.slots)
     }
 
     fn check_limits(&mut self) {
         let limits = &self.plan.limits;
         if limits.pages.is_some_and(|most| self.totals.of(Outcome::Stored) >= most) {
-            self.end(Stop::Pages);
+            self.begin_stop(Stop::Pages);
         } else if limits.bytes.is_some_and(|most| self.totals.bytes >= most) {
-            self.end(Stop::Bytes);
-        } else if limits.time.is_some_and(|most| self.registry.elapsed() >= most) {
-            self.end(Stop::Time);
+            self.begin_stop(Stop::Bytes);
+        } else if limits.time.is_some_and(|most| self.progress.elapsed() >= most) {
+            self.begin_stop(Stop::Time);
         }
     }
 
-    fn end(&mut self, why: Stop) {
+    fn begin_stop(&mut self, why: Stop) {
         if self.stop.is_none() {
             self.stop = Some(why);
             self.drain_until = Some(Instant::now() + DRAIN);
@@ -156,55 +198,56 @@ impl<'c, F: Frontier> Crawl<'c, F> {
         }
     }
 
-    fn is_over(&self, n_visits: usize) -> bool {
-        let nothing_left = n_visits == 0 && self.keeper.n_waiting() == 0;
+    fn is_over(&self, n_in_flight: usize) -> bool {
+        let nothing_left = n_in_flight == 0 && self.writer.n_uncommitted() == 0;
         match self.drain_until {
-            Some(until) => nothing_left || Instant::now() >= until,
-            None => nothing_left && self.is_empty && self.small.is_empty(),
+            // What the sink cannot take now is fetched again, or found in the sink, when the crawl goes on.
+            Some(until) => nothing_left || self.writer.trouble().is_some() || Instant::now() >= until,
+            None => nothing_left && self.is_empty && self.without_page.is_empty(),
         }
     }
 
-    fn take(&mut self, ending: Ending) -> Result<(), Error> {
-        match ending {
-            Ending::GivenBack => {}
-            Ending::Settle(lease, settled) => {
-                self.small.push((lease, settled));
-                if self.small.len() >= 1000 {
-                    self.settle_small()?;
+    fn handle(&mut self, processed: Processed) -> Result<(), Error> {
+        match processed {
+            Processed::Returned => {}
+            Processed::Settle(lease, settled) => {
+                self.without_page.push((lease, settled));
+                if self.without_page.len() >= 1000 {
+                    self.settle_without_page()?;
                 }
             }
-            Ending::Keep(lease, page, receipt) => self.keeper.put(lease, *page, receipt),
+            Processed::Store(lease, page, record) => self.writer.put(lease, *page, record),
         }
         Ok(())
     }
 
-    fn settle_kept(&mut self, kept: Kept) -> Result<(), Error> {
-        let pages = kept.leases.into_iter().map(|(lease, receipt)| (lease, Settled::Done(receipt)));
-        let all: Vec<_> = self.small.drain(..).chain(pages).collect();
-        self.mark = kept.mark;
+    fn settle_committed(&mut self, committed: Committed) -> Result<(), Error> {
+        let pages = committed.leases.into_iter().map(|(lease, record)| (lease, Settled::Done(record)));
+        let all: Vec<_> = self.without_page.drain(..).chain(pages).collect();
+        self.sink_position = committed.sink_position;
         self.settle(all)
     }
 
-    fn settle_small(&mut self) -> Result<(), Error> {
-        if self.small.is_empty() {
+    fn settle_without_page(&mut self) -> Result<(), Error> {
+        if self.without_page.is_empty() {
             return Ok(());
         }
-        let all = std::mem::take(&mut self.small);
+        let all = std::mem::take(&mut self.without_page);
         self.settle(all)
     }
 
     fn settle(&mut self, leases: Vec<(Lease, Settled)>) -> Result<(), Error> {
-        self.frontier.settle(leases, &self.mark)?;
+        self.frontier.settle(leases, &self.sink_position)?;
         self.totals = self.frontier.totals();
-        self.registry.note(&self.totals);
+        self.progress.record(&self.totals);
         Ok(())
     }
 
     fn status(&mut self, in_flight: usize) -> Status {
-        self.registry.note(&self.totals);
+        self.progress.record(&self.totals);
         let pages = self.totals.of(Outcome::Stored);
-        let rate = self.registry.rate(&self.totals);
-        let elapsed = self.registry.elapsed();
+        let rate = self.progress.rate(&self.totals);
+        let elapsed = self.progress.elapsed();
         let at_rate = |left: f64| (rate > 0.0).then(|| Duration::try_from_secs_f64(left / rate).ok()).flatten();
         let limits = &self.plan.limits;
         let by_pages = limits.pages.and_then(|most| at_rate(most.saturating_sub(pages) as f64));
@@ -220,16 +263,17 @@ impl<'c, F: Frontier> Crawl<'c, F> {
             rate,
             in_flight,
             gauges: self.frontier.gauges(),
+            trouble: self.trouble,
             left: [by_pages, by_bytes, by_time].into_iter().flatten().min(),
         }
     }
 
-    /// Settles what is durable, closes the sink, and gives the account.
+    /// Settles what is durable, closes the sink and gives the report.
     fn finish(mut self) -> Result<Report, Error> {
-        self.settle_small()?;
+        self.settle_without_page()?;
         let stop = self.stop.unwrap_or(Stop::Finished);
-        let report = self.registry.report(self.frontier, stop);
-        self.keeper.finish()?;
+        let report = self.progress.report(self.frontier, stop);
+        self.writer.finish()?;
         Ok(report)
     }
 }

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-/// What the caller must know. A page that could not be had is not an error but an outcome.
+/// An error that ends the crawl. A page that could not be fetched is no error but an outcome.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -17,7 +17,7 @@ pub enum Error {
         /// Why it failed.
         source: io::Error,
     },
-    /// A file of the frontier holds something that it should not.
+    /// A file of the frontier is corrupt.
     #[error("{} at byte {offset}: {what}", path.display())]
     Damaged {
         /// Which file.
@@ -27,13 +27,13 @@ pub enum Error {
         /// What was found.
         what: &'static str,
     },
-    /// Pages could not be kept.
+    /// Pages could not be stored.
     #[error("the pages could not be stored")]
     Sink(#[source] io::Error),
     /// No HTTP client could be made from the settings.
     #[error("the HTTP client cannot start")]
     Client(#[source] reqwest::Error),
-    /// A setting makes no sense.
+    /// A setting is invalid.
     #[error("{0}")]
     Setting(String),
 }

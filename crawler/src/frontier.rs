@@ -1,32 +1,43 @@
 //! The frontier: which URLs are known, which wait, and which may be fetched now.
 //!
-//! A URL goes through three doors. [`Frontier::offer`] takes it in, once; [`Frontier::lease`] hands it out when its
-//! host may be asked; [`Frontier::settle`] says how it ended. A lease that is never settled, because the process was
-//! killed, is handed out again after the next start.
+//! A URL passes through three calls. [`Frontier::offer`] adds it if it is new, [`Frontier::lease`] hands it out when
+//! its host is ready, and [`Frontier::settle`] records how it ended. A lease that was not settled when the process was
+//! killed is handed out again after the next start.
 
 mod checkpoint;
+mod claims;
 mod files;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) mod fuzzing;
 mod hosts;
 mod journal;
 mod local;
+mod names;
 mod queue;
 mod records;
+mod robots_file;
 mod scores;
 mod seen;
 mod visits;
 
 #[cfg(test)]
 mod contract;
+#[cfg(test)]
+pub(crate) mod simulated_disk;
 
-pub use local::{LocalFrontier, LocalOptions};
+#[cfg(test)]
+pub(crate) use local::Stage;
+pub(crate) use local::StoredLease;
+pub use local::{LocalFrontier, LocalOptions, RestingHost};
+pub use names::is_frontier_file;
 
 use std::fmt::Write;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use url::Url;
 
 use crate::error::Error;
-use crate::order::Visit;
+use crate::order::FetchedPage;
 use crate::outcome::Outcome;
 use crate::validators::Validators;
 
@@ -38,7 +49,7 @@ pub enum Kind {
     Page,
     /// A sitemap, to be read for links.
     Sitemap,
-    /// An address that nobody can have made, to learn how its host answers what is missing.
+    /// A random URL that cannot exist, requested to learn how its host answers missing pages (soft-404 detection).
     Probe,
 }
 
@@ -56,7 +67,7 @@ impl Kind {
     }
 }
 
-/// A URL worth asking for, in its one canonical spelling.
+/// A link to fetch, with its URL in canonical form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
     /// Where it leads.
@@ -84,13 +95,13 @@ impl Link {
         Link { url, depth, hops: 0, kind: Kind::Page, anchor: String::new(), context: String::new() }
     }
 
-    /// The name that pacing goes by: the host, and the port where it is not the scheme's own.
+    /// The host name that pacing uses: with the port where that is not the default of the scheme.
     pub fn host(&self) -> String {
         host_of(&self.url)
     }
 }
 
-/// The name that pacing goes by: the host, and the port where it is not the scheme's own.
+/// The host name that pacing uses: with the port where that is not the default of the scheme.
 pub fn host_of(url: &Url) -> String {
     let mut name = String::new();
     write_host(url, &mut name);
@@ -104,37 +115,39 @@ fn write_host(url: &Url, name: &mut String) {
     }
 }
 
-/// The right to ask for one URL. While it is held nobody else gets a URL of its host.
+/// The exclusive right to fetch one URL. While its host is being fetched from, no other URL of that host is leased.
 #[derive(Debug)]
 pub struct Lease {
     /// The URL, and how it was found.
     pub link: Link,
     /// How often it was tried before.
     pub attempts: u8,
-    /// What the server told about the page when it was last kept. A visit that brings the page puts what it tells now
-    /// in its place, for [`Frontier::settle`] to remember.
+    /// The validators (`ETag`, `Last-Modified`) of the stored copy, for a conditional request. After a fetch they are
+    /// replaced by the new ones, which [`Frontier::settle`] stores.
     pub validators: Option<Box<Validators>>,
-    /// What the backend needs to find the URL again.
-    pub ticket: Ticket,
+    /// How long the response may take while other hosts wait for a slot; `None` for as long as it needs.
+    pub patience: Option<Duration>,
+    /// The backend's handle on the URL.
+    pub id: LeaseId,
 }
 
-/// A backend's own handle on a leased URL.
+/// Identifies a leased URL within its backend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Ticket {
+pub struct LeaseId {
     /// The host, by number.
     pub host: u32,
     /// The URL, by number.
     pub url: u32,
-    /// Where its record starts.
+    /// The offset of its record in the journal.
     pub offset: u64,
 }
 
-/// The frontier's answer to a worker without work.
+/// What to do next.
 #[derive(Debug)]
 pub enum Next {
-    /// Ask for this.
+    /// Fetch this URL.
     Fetch(Lease),
-    /// Nothing may be asked now; come back after this long, or when something was offered or settled.
+    /// No host is ready; try again after this long, or when something was offered or settled.
     Wait(Duration),
     /// Nothing is waiting and nothing is leased.
     Empty,
@@ -143,44 +156,69 @@ pub enum Next {
 /// How a lease ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Settled {
-    /// The URL is done, well or badly, and will not be handed out again.
-    Done(Receipt),
-    /// The URL goes back to the end of its class with one more attempt counted.
-    Again,
+    /// The URL has its final outcome and will not be handed out again.
+    Done(FetchRecord),
+    /// The URL failed for now and is queued again, behind others of its priority, with one more attempt counted.
+    Retry,
 }
 
-/// What a URL led to, and what it cost.
+/// The result of one fetch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Receipt {
+pub struct FetchRecord {
     /// How it ended.
     pub outcome: Outcome,
     /// Bytes of the body, decoded.
     pub bytes: u32,
-    /// Time between the request and the end of the answer.
+    /// Time between the request and the end of the response.
     pub milliseconds: u32,
-    /// The digest of a page that was kept; zero for everything else.
+    /// The content digest of a stored page; zero otherwise.
     pub digest: u64,
 }
 
-/// What happened to a host while one of its URLs was leased.
+/// What is known of the content of a page, among the pages of its host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pause {
-    /// It was asked and has answered: it wants to be left alone this long, also after a crash.
-    Answered(Duration),
-    /// It was not asked; it may be after this long.
-    Unasked(Duration),
+pub enum ContentMatch {
+    /// It is to be stored.
+    New,
+    /// It was stored under this URL, which is fetched again for its links alone.
+    Unchanged,
+    /// It was stored, or is about to be, under another URL of the same host.
+    Duplicate,
 }
 
-/// The answer to somebody who wants to ask a host something that is not in its queue.
+/// How long a host is left alone after a lease, and whether it was sent a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HostRest {
+    /// It was sent a request and has answered: no further request for this long, even after a crash.
+    AfterResponse(Duration),
+    /// It was sent no request; one may follow after this long.
+    NotRequested(Duration),
+    /// Its response was aborted because it took too long while other hosts waited: no further request for this long,
+    /// and then one that may take longer.
+    Aborted(Duration),
+}
+
+/// The result of claiming a host for a request that is not in its queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Claim {
-    /// Nobody else asks the host until [`Frontier::release`] is called with this number.
-    Yours(u32),
-    /// The host is being asked or rests; try again after this long.
-    Later(Duration),
+    /// The host with this number is reserved until [`Frontier::release`] is called.
+    Granted(u32),
+    /// The host is resting; try again after this long.
+    RetryAfter(Duration),
+    /// A request to the host is in flight; try again when a response has ended.
+    Busy,
 }
 
-/// What an offer did.
+/// A robots.txt, as it is kept for later runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredRobots {
+    /// Its bytes; none where there is no such file.
+    pub body: Vec<u8>,
+    /// When it was fetched.
+    pub fetched_at: SystemTime,
+}
+
+/// What [`Frontier::offer`] did with the links.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Offered {
     /// URLs never seen before.
@@ -189,34 +227,34 @@ pub struct Offered {
     pub known: u64,
 }
 
-/// Figures for the live line.
+/// Current figures of the frontier, for the progress line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Gauges {
     /// URLs waiting.
     pub pending: u64,
-    /// URLs ever taken in.
+    /// URLs ever added.
     pub known: u64,
     /// URLs handed out and not settled.
     pub leased: u64,
-    /// Hosts that may be asked now.
+    /// Hosts that are ready for a request.
     pub ready_hosts: u64,
-    /// Hosts ever met.
+    /// Hosts ever seen.
     pub hosts: u64,
 }
 
-/// What was counted since the crawl began, over all its runs.
+/// Totals since the crawl began, over all its runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
-    /// How often each outcome came, by its code.
+    /// The number of URLs per outcome, by its code.
     outcomes: Vec<u64>,
-    /// Bytes of the pages that were kept.
+    /// Bytes of the stored pages.
     pub bytes: u64,
-    /// Time spent waiting for answers, all slots together.
+    /// Response times, added up over all requests.
     pub milliseconds: u64,
 }
 
 impl Totals {
-    /// How often an outcome came.
+    /// The number of URLs with this outcome.
     pub fn of(&self, outcome: Outcome) -> u64 {
         self.outcomes.get(usize::from(outcome.code())).copied().unwrap_or(0)
     }
@@ -226,78 +264,105 @@ impl Totals {
         self.outcomes.iter().sum()
     }
 
-    pub(crate) fn count(&mut self, receipt: Receipt) {
-        let code = usize::from(receipt.outcome.code());
+    pub(crate) fn count(&mut self, record: FetchRecord) {
+        let code = usize::from(record.outcome.code());
         if code >= self.outcomes.len() {
             self.outcomes.resize(code + 1, 0);
         }
         self.outcomes[code] += 1;
-        self.milliseconds += u64::from(receipt.milliseconds);
-        if receipt.outcome == Outcome::Stored {
-            self.bytes += u64::from(receipt.bytes);
+        self.milliseconds += u64::from(record.milliseconds);
+        if record.outcome == Outcome::Stored {
+            self.bytes += u64::from(record.bytes);
         }
     }
 }
 
-/// What one host gave.
+/// The figures of one host.
 #[derive(Clone, Copy, Debug)]
 pub struct HostTally<'f> {
-    /// Its name, with the port where that is not the scheme's own.
+    /// Its name, with the port where that is not the default of the scheme.
     pub name: &'f str,
     /// URLs waiting.
     pub pending: u64,
     /// Requests answered.
     pub fetched: u64,
-    /// Pages kept.
+    /// Pages stored.
     pub stored: u64,
     /// Bytes of those pages.
     pub bytes: u64,
-    /// Time spent waiting for its answers.
+    /// Response times, added up over its requests.
     pub milliseconds: u64,
 }
 
-/// A frontier. Every backend passes the same suite.
+/// The interface of a frontier. Every backend passes the same contract tests.
 pub trait Frontier: Send + Sync {
-    /// Takes in the links of a page, or the seeds when there is no page; each URL once, whoever offers it. A page that
-    /// answered with a redirect is offered with its target alone, one hop further.
-    fn offer(&self, page: Option<Visit<'_>>, links: &[Link]) -> Result<Offered, Error>;
+    /// Adds the links of a page, or seeds and sitemap entries when there is no page. A URL is added once, however often
+    /// it is offered; of several claims about its kind, depth and hops the best counts, also when it was fetched by a
+    /// worse one before. A redirect is offered as a page with its target as the only link, one hop further.
+    fn offer(&self, page: Option<FetchedPage<'_>>, links: &[Link]) -> Result<Offered, Error>;
 
-    /// A URL whose host may be asked now.
+    /// Lets these URLs be fetched before all others of their hosts, unless they were fetched before.
+    fn expedite(&self, links: &[Link]) -> Result<(), Error>;
+
+    /// The next URL to fetch, from a host that is ready.
     fn lease(&self) -> Result<Next, Error>;
 
-    /// The host is free again after a pause, while the lease lives on until it is settled.
-    fn rest(&self, lease: &Lease, pause: Pause) -> Result<(), Error>;
+    /// Frees the host of a lease after a rest; the lease itself stays until it is settled.
+    fn rest(&self, lease: &Lease, rest: HostRest) -> Result<(), Error>;
 
-    /// The URL was not asked for after all: it waits at the front of its queue, and its host for the pause.
-    fn give_back(&self, lease: Lease, pause: Pause) -> Result<(), Error>;
+    /// Returns a lease unused: the URL goes back to the front of its queue, and its host rests.
+    fn give_back(&self, lease: Lease, rest: HostRest) -> Result<(), Error>;
 
-    /// Takes a host out of turn, for a robots.txt that another host redirects to.
+    /// Reserves a host for a request outside its queue: a robots.txt that another host redirects to.
     fn claim(&self, host: &str) -> Result<Claim, Error>;
 
     /// Ends a claim.
-    fn release(&self, host: u32, pause: Pause) -> Result<(), Error>;
+    fn release(&self, host: u32, rest: HostRest) -> Result<(), Error>;
 
-    /// Whether a page with this digest was kept, or will be, under another URL. The first to ask is told no.
-    fn is_repeat(&self, lease: &Lease, digest: u64) -> Result<bool, Error>;
+    /// How many hosts are ready and have to wait for a slot. `is_full` says that every slot is taken.
+    fn n_waiting_hosts(&self, is_full: bool) -> usize;
 
-    /// Ends leases; what they led to must be durable by now. `mark` is kept with them: how far the sink was.
-    fn settle(&self, leases: Vec<(Lease, Settled)>, mark: &[u8]) -> Result<(), Error>;
+    /// Reports the processor time that the responses of a host have taken.
+    fn count_work(&self, host: u32, work: Duration);
 
-    /// Remembers that a seed led to this URL, so that its host belongs to the crawl in every later run too.
-    fn admit(&self, url: &Url) -> Result<(), Error>;
+    /// Reports the share of the time, from 0 to 1, in which the crawl was busy. When it has more work than time, hosts
+    /// that bring nothing get fewer slots.
+    fn set_load(&self, busy_share: f64);
 
-    /// Every URL that was given to [`Frontier::admit`].
-    fn admitted(&self) -> Vec<Url>;
+    /// Why nothing new should be fetched for now: what is on its way could not be recorded.
+    fn disk_trouble(&self) -> Option<&'static str> {
+        None
+    }
 
-    /// Whether the ordering policy wants links with their anchor texts.
+    /// What is known of a content on the host of a lease. The first URL of a host that asks gets
+    /// [`ContentMatch::New`].
+    fn match_content(&self, lease: &Lease, digest: u64) -> Result<ContentMatch, Error>;
+
+    /// Ends leases. Their pages must be durable by now. `sink_position`, the end of the durable data in the sink, is
+    /// journaled with them.
+    fn settle(&self, leases: Vec<(Lease, Settled)>, sink_position: &[u8]) -> Result<(), Error>;
+
+    /// Records that a seed was redirected to this URL, so that its host is within scope in later runs too.
+    fn extend_scope(&self, url: &Url) -> Result<(), Error>;
+
+    /// Every URL that was passed to [`Frontier::extend_scope`].
+    fn scope_extensions(&self) -> Vec<Url>;
+
+    /// Keeps the robots.txt of an origin (scheme, host and port) for later runs, as long as it may be used.
+    fn store_robots(&self, origin: &str, robots: &StoredRobots) -> Result<(), Error>;
+
+    /// The robots.txt of an origin that was last kept. It may be older than is allowed.
+    fn stored_robots(&self, origin: &str) -> Result<Option<StoredRobots>, Error>;
+
+    /// Whether the ordering policy needs links with their anchor text and context.
     fn reads_text(&self) -> bool;
 
-    /// Figures for the live line.
+    /// Current figures of the frontier, for the progress line.
     fn gauges(&self) -> Gauges;
 
-    /// What was counted since the crawl began.
+    /// The totals since the crawl began, over all runs.
     fn totals(&self) -> Totals;
 
-    /// Shows every host.
+    /// Calls `each` with every host.
     fn hosts(&self, each: &mut dyn FnMut(HostTally<'_>));
 }

@@ -1,66 +1,89 @@
 //! A polite, durable crawler.
 //!
 //! It turns seeds into pages: a frontier decides which URL is next, robots.txt and pacing decide when,
-//! a fetcher brings the bytes and a sink of the caller keeps them.
+//! a fetcher downloads pages and a sink of the caller stores them.
 //!
 //! It is not: a renderer (no JavaScript), a store (pages leave through a sink), or a parser of main content.
 
+mod adopt;
 mod canonical;
+mod clock;
+mod connections;
 mod decode;
 mod domain;
 mod engine;
 mod error;
 mod fetch;
 mod frontier;
-mod keeper;
 mod links;
+mod load;
 mod media_type;
+mod memory;
 mod mirror;
+mod open_files;
 mod order;
 mod outcome;
 mod pace;
 mod page;
 mod plan;
+mod process;
+mod progress;
 mod recrawl;
-mod registry;
 mod resolve;
 mod robots;
 mod robots_cache;
 mod scope;
 mod simhash;
+#[cfg(test)]
+mod simulation;
 mod sink;
 mod sitemap;
 mod soft404;
+mod timed;
 mod topic;
 mod traps;
+mod trouble;
 mod validators;
-mod visit;
+mod writer;
 
+pub use adopt::{StoredBody, StoredPage, adopt, offer_links_again};
 pub use canonical::{canonicalize, join, parse_seed, resolve};
+pub use clock::Clock;
 pub use domain::{registrable_domain, site};
 pub use engine::crawl;
 pub use error::Error;
 pub use frontier::{
-    Claim, Frontier, Gauges, HostTally, Kind, Lease, Link, LocalFrontier, LocalOptions, Next, Offered, Pause, Receipt,
-    Settled, Ticket, Totals, host_of,
+    Claim, ContentMatch, FetchRecord, Frontier, Gauges, HostRest, HostTally, Kind, Lease, LeaseId, Link, LocalFrontier,
+    LocalOptions, Next, Offered, RestingHost, Settled, StoredRobots, Totals, host_of, is_frontier_file,
 };
 pub use links::{AnchorText, FoundLink, LinkScanner, PageLinks, RobotsDirectives, Source};
 pub use media_type::MediaType;
+pub use open_files::OpenFiles;
 pub use order::{
-    Backlink, Breadth, Class, DEFAULT_EXPLORE, Draw, Explore, Harvest, HostCounts, Judge, Largest, LeastVisited, Level,
-    ORDER_NAMES, Opic, Order, PageRank, Topic, TopicModel, Visit, order_named,
+    Backlink, Breadth, DEFAULT_EXPLORE, Explore, FetchedPage, Harvest, HostCounts, Largest, LeastVisited, Level,
+    ORDER_NAMES, Opic, OrderingPolicy, PageClassifier, PageRank, Priority, SplitMix64, Topic, TopicModel, order_named,
 };
 pub use outcome::Outcome;
 pub use pace::Delay;
-pub use page::{Cut, Page};
-pub use plan::{Answers, Identity, Limits, Network, Plan, Politeness};
-pub use recrawl::{ChangeHistory, Refresh, RefreshPolicy, freshness, optimal_rates, profit, refresh_value};
-pub use registry::{DomainRow, Report, Status, Stop};
+pub use page::{Page, Truncation};
+pub use plan::{DEFAULT_MEMORY, Follow, Identity, Limits, Network, Plan, Politeness, ResponseLimits};
+pub use progress::{DomainRow, Report, Status, Stop};
+pub use recrawl::{
+    ChangeHistory, Refresh, RefreshPass, RefreshPolicy, freshness, optimal_rates, profit, refresh_value,
+};
 pub use resolve::Override;
 pub use robots::{MAX_ROBOTS_BYTES, Robots};
 pub use scope::{Pattern, Reach, Scope, UnknownReach};
 pub use sink::Sink;
-pub use sitemap::{MAX_SITEMAP_BYTES, MAX_SITEMAP_ENTRIES, Sitemap, SitemapKind, read_sitemap};
-pub use topic::{LinkModel, Subject, TermTable};
+pub use sitemap::{MAX_SITEMAP_BYTES, MAX_SITEMAP_ENTRIES, Sitemap, SitemapKind, SitemapReader, read_sitemap};
+pub use topic::{LinkModel, TermTable, TopicProfile};
 pub use traps::{Trap, trap};
 pub use validators::Validators;
+
+/// Private parts, for the fuzz targets alone.
+#[cfg(feature = "fuzzing")]
+#[doc(hidden)]
+pub mod fuzzing {
+    pub use crate::decode::decode_in_pieces as decode;
+    pub use crate::frontier::fuzzing::{open_checkpoint, open_journal};
+}

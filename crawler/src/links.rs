@@ -1,4 +1,4 @@
-//! Links from HTML while it arrives: no tree, no second pass, bounded memory whatever the bytes.
+//! Streaming link extraction from HTML: no tree, one pass, bounded memory.
 
 pub(crate) mod attributes;
 mod directives;
@@ -16,19 +16,19 @@ use encoding_rs::{Decoder, Encoding, UTF_8};
 use url::Url;
 
 use crate::canonical::{canonicalize, join};
-use scan::{Attribute, Scanner, Sink, Tag};
+use scan::{Attribute, Scanner, Tag, TagHandler};
 
-/// More links than this are not taken from one page.
+/// The largest number of links from one page.
 const MAX_LINKS: usize = 20_000;
-/// A longer reference is no URL that a server would answer.
+/// Longer references are dropped.
 const MAX_REFERENCE_BYTES: usize = 4096;
 /// All references of one page together.
 const MAX_REFERENCES_BYTES: usize = 4 << 20;
-/// Text kept for anchors and their surroundings.
+/// Bytes of page text kept for anchors and their context.
 const MAX_TEXT_BYTES: usize = 1 << 20;
-/// How much of an anchor's text is given.
+/// The largest length of an anchor text.
 const MAX_ANCHOR_BYTES: usize = 300;
-/// How much text before and after an anchor counts as its surroundings.
+/// Bytes before and after an anchor that are its context.
 const CONTEXT_BYTES: usize = 100;
 
 /// Whether anchor texts are wanted.
@@ -58,11 +58,11 @@ pub enum Source {
 /// A link as found in a page, each URL once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FoundLink {
-    /// Where it leads, in canonical spelling.
+    /// The target URL, in canonical form.
     pub url: Url,
     /// Where it was found first.
     pub source: Source,
-    /// `rel="nofollow"` wherever it stands in the page.
+    /// Whether every occurrence in the page has `rel="nofollow"`.
     pub nofollow: bool,
     /// The anchor text with blanks collapsed; empty when not asked for.
     pub anchor: String,
@@ -70,26 +70,26 @@ pub struct FoundLink {
     pub context: String,
 }
 
-/// What a page says about other pages, and about itself.
+/// The links and directives of a page.
 #[derive(Clone, Debug)]
 pub struct PageLinks {
     /// Everything it links to, in the order of the page.
     pub links: Vec<FoundLink>,
-    /// What relative references were resolved against.
+    /// The base URL of relative references.
     pub base: Url,
-    /// The address it calls its own.
+    /// Its canonical URL, if it declares one.
     pub canonical: Option<Url>,
-    /// The first page it sends its reader to, and after how long.
+    /// The target of its first refresh, and the delay.
     pub refresh: Option<(Duration, Url)>,
     /// What its `<meta name="robots">` asks for.
     pub robots: RobotsDirectives,
     /// The encoding of the page, where it or its server says which.
     pub charset: Option<&'static str>,
-    /// References left out because of a bound.
+    /// References dropped because of a bound.
     pub n_dropped: usize,
 }
 
-/// Takes a page chunk by chunk.
+/// Extracts the links of a page that is fed chunk by chunk.
 ///
 /// ```
 /// use pith_crawler::{AnchorText, LinkScanner};
@@ -104,8 +104,8 @@ pub struct PageLinks {
 /// ```
 pub struct LinkScanner {
     scanner: Scanner,
-    found: Found,
-    /// For the few pages in UTF-16, whose bytes are not a superset of ASCII.
+    found: ReferenceCollector,
+    /// For pages in UTF-16, which is not ASCII-compatible.
     decoder: Option<Decoder>,
     is_first: bool,
 }
@@ -117,13 +117,13 @@ impl LinkScanner {
         let encoding = charset.and_then(|label| Encoding::for_label(label.as_bytes()));
         LinkScanner {
             scanner: Scanner::new(text == AnchorText::Keep),
-            found: Found { encoding, agent: agent.to_ascii_lowercase(), ..Found::default() },
+            found: ReferenceCollector { encoding, agent: agent.to_ascii_lowercase(), ..ReferenceCollector::default() },
             decoder: None,
             is_first: true,
         }
     }
 
-    /// Takes the next bytes.
+    /// Scans the next bytes.
     pub fn feed(&mut self, chunk: &[u8]) {
         if self.is_first && !chunk.is_empty() {
             self.is_first = false;
@@ -152,9 +152,9 @@ impl LinkScanner {
     }
 }
 
-/// References as they stand in the page: they can be resolved only when base and charset are known.
+/// Collects the unresolved references of a page: base and charset are known only at its end.
 #[derive(Default)]
-struct Found {
+struct ReferenceCollector {
     encoding: Option<&'static Encoding>,
     agent: String,
     references: Vec<Reference>,
@@ -177,7 +177,7 @@ struct Reference {
     text: Range<usize>,
 }
 
-impl Sink for Found {
+impl TagHandler for ReferenceCollector {
     fn start_tag(&mut self, tag: Tag, attributes: &[Attribute<'_>]) {
         let value = |name: &[u8]| {
             attributes.iter().find(|attribute| attribute.name.eq_ignore_ascii_case(name)).map(|found| found.value)
@@ -239,16 +239,16 @@ impl Sink for Found {
         }
     }
 
-    // A tag separates words, except where it is a mere mark-up of letters; the difference does not matter here.
-    fn gap(&mut self) {
+    // A tag counts as a word boundary, although inline tags need not be one.
+    fn tag_boundary(&mut self) {
         if self.text.last().is_some_and(|last| *last != b' ') && self.text.len() < MAX_TEXT_BYTES {
             self.text.push(b' ');
         }
     }
 }
 
-impl Found {
-    /// Remembers a reference; false when it cannot lead to a page.
+impl ReferenceCollector {
+    /// Collects a reference; `false` when it cannot lead to a page or exceeds a bound.
     fn add(&mut self, reference: &[u8], source: Source, nofollow: bool) -> bool {
         let reference = reference.trim_ascii();
         if reference.is_empty() || reference[0] == b'#' || has_other_scheme(reference) {
@@ -293,10 +293,10 @@ impl Found {
         }
     }
 
-    /// A charset in the page counts only where nothing stronger came first.
+    /// A charset declared in the page counts only if the header or a byte order mark gave none.
     fn take_charset(&mut self, label: &[u8]) {
         if self.encoding.is_none() {
-            // A page that can say that it is in UTF-16 in ASCII is not.
+            // A page that declares UTF-16 in ASCII bytes is not in UTF-16.
             self.encoding = Encoding::for_label(label).map(Encoding::output_encoding);
         }
     }
@@ -308,7 +308,7 @@ impl Found {
         let base = base.filter(|base| matches!(base.scheme(), "http" | "https")).unwrap_or_else(|| url.clone());
 
         let mut links: Vec<FoundLink> = Vec::with_capacity(self.references.len().min(1024));
-        let mut places: HashMap<u64, usize> = HashMap::with_capacity(self.references.len());
+        let mut index_by_url: HashMap<u64, usize> = HashMap::with_capacity(self.references.len());
         let mut canonical = None;
         let mut refresh = None;
         for (index, reference) in self.references.iter().enumerate() {
@@ -321,22 +321,22 @@ impl Found {
             if reference.source == Source::Canonical && canonical.is_none() {
                 canonical = Some(target.clone());
             }
-            if let Some((after, place)) = self.refresh
-                && place == index
+            if let Some((after, refresh_index)) = self.refresh
+                && refresh_index == index
             {
                 refresh = Some((after, target.clone()));
             }
             let (anchor, context) = self.texts(&reference.text, &decode);
-            match places.entry(xxhash_rust::xxh3::xxh3_64(target.as_str().as_bytes())) {
-                Entry::Occupied(place) => {
-                    let known = &mut links[*place.get()];
+            match index_by_url.entry(xxhash_rust::xxh3::xxh3_64(target.as_str().as_bytes())) {
+                Entry::Occupied(entry) => {
+                    let known = &mut links[*entry.get()];
                     known.nofollow &= reference.nofollow;
                     if known.anchor.is_empty() {
                         (known.anchor, known.context) = (anchor, context);
                     }
                 }
-                Entry::Vacant(place) => {
-                    place.insert(links.len());
+                Entry::Vacant(entry) => {
+                    entry.insert(links.len());
                     let Reference { source, nofollow, .. } = *reference;
                     links.push(FoundLink { url: target, source, nofollow, anchor, context });
                 }
@@ -355,7 +355,7 @@ impl Found {
             let decoded = decode(&entities::decode(bytes));
             decoded.split_whitespace().collect::<Vec<_>>().join(" ")
         };
-        // A slice of UTF-8 may begin or end within a letter, which is left out.
+        // A slice of UTF-8 may begin or end within a character, which is dropped.
         let is_utf8 = self.encoding.is_none_or(|encoding| encoding == UTF_8);
         let slice = |from: usize, to: usize| {
             let bytes = &self.text[from..to];
@@ -369,7 +369,7 @@ impl Found {
     }
 }
 
-/// Without the torn first and last letter of UTF-8 text.
+/// Drops an incomplete first and last character of UTF-8 text.
 fn trim_letters(bytes: &[u8]) -> &[u8] {
     let start = bytes.iter().take(3).take_while(|byte| **byte & 0xC0 == 0x80).count();
     let bytes = &bytes[start..];
@@ -392,7 +392,7 @@ fn has_word(list: &[u8], word: &[u8]) -> bool {
     list.split(|byte| byte.is_ascii_whitespace() || *byte == b',').any(|part| part.eq_ignore_ascii_case(word))
 }
 
-/// `mailto:`, `javascript:` and the like, which would only be parsed to be refused.
+/// `mailto:`, `javascript:` and the like, which are rejected before parsing.
 fn has_other_scheme(reference: &[u8]) -> bool {
     let Some(colon) = reference.iter().take(16).position(|byte| *byte == b':') else { return false };
     let scheme = &reference[..colon];
@@ -417,7 +417,7 @@ mod tests {
         let found = page(html.as_bytes());
         let urls: Vec<&str> = found.links.iter().map(|link| link.url.as_str()).collect();
         assert_eq!(urls, expected, "{html}");
-        // Byte by byte it must come to the same.
+        // Feeding single bytes must give the same links.
         let mut scanner = LinkScanner::new(None, "pith", AnchorText::Keep);
         html.as_bytes().iter().for_each(|byte| scanner.feed(std::slice::from_ref(byte)));
         let torn = scanner.finish(&Url::parse("http://x.org/dir/page.html").unwrap());

@@ -1,4 +1,4 @@
-//! Media types as headers spell them, read as browsers read them, and guessed from a body that has none.
+//! Media types: parsed from headers as browsers do, and sniffed from bodies without one.
 
 /// A media type with its parameters, such as `text/html; charset=utf-8`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -8,7 +8,7 @@ pub struct MediaType {
 }
 
 impl MediaType {
-    /// Reads the value of a header, each of its bytes a character; nothing when it is no media type.
+    /// Parses the value of a header, decoded as Latin-1; `None` when it is no media type.
     pub fn parse(value: &str) -> Option<MediaType> {
         let value = value.trim_matches(is_space);
         let (kind, rest) = value.split_once('/')?;
@@ -67,7 +67,7 @@ impl std::fmt::Display for MediaType {
     }
 }
 
-/// The value of a parameter, if it has one, and what stands behind the `;` that ends it.
+/// The value of a parameter, if it has one, and the rest after the `;` that ends it.
 fn read_value(text: &str) -> (Option<String>, &str) {
     let behind = |text: &'_ str| text.find(';').map_or(text.len(), |end| end + 1);
     let Some(quoted) = text.strip_prefix('"') else {
@@ -98,7 +98,7 @@ fn is_token(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c))
 }
 
-/// Whether a media type is text that a page could be.
+/// Whether a media type is one of text pages.
 pub(crate) fn is_text(essence: &str) -> bool {
     match essence {
         "text/css" | "text/javascript" | "text/csv" | "text/calendar" => false,
@@ -107,7 +107,7 @@ pub(crate) fn is_text(essence: &str) -> bool {
     }
 }
 
-/// What a body without a media type is, by its first bytes, as the MIME Sniffing Standard tells.
+/// The media type of a body by its first bytes, as in the MIME Sniffing Standard.
 pub(crate) fn sniff(bytes: &[u8]) -> &'static str {
     const TAGS: &[&str] = &[
         "<!doctype html",

@@ -1,9 +1,9 @@
 //! In which order pages are fetched: one trait, one file per policy below `order/`.
 //!
-//! A frontier keeps a queue per host, and every queue in classes: class 0 is fetched before class 1, and within a
-//! class the link found first goes first. A policy answers two questions, and nothing else decides the order:
-//! in which [`Class`] a link stands ([`Order::place`]), and which of the hosts that may be asked now is asked first
-//! ([`Order::precedence`]). The same code runs inside a crawl and in a simulation over a stored graph.
+//! A frontier keeps one queue per host and priority: priority 0 is fetched before priority 1, and links of equal
+//! priority are fetched in the order in which they were found. A policy decides two things: the [`Priority`] of a link
+//! ([`OrderingPolicy::prioritize`]), and which of the ready hosts is served first ([`OrderingPolicy::host_priority`]).
+//! The same code runs inside a crawl and in a simulation over a stored graph.
 
 mod backlink;
 mod breadth;
@@ -17,46 +17,46 @@ mod topic;
 
 pub use backlink::Backlink;
 pub use breadth::Breadth;
-pub use explore::{DEFAULT_EXPLORE, Draw, Explore};
+pub use explore::{DEFAULT_EXPLORE, Explore, SplitMix64};
 pub use largest::Largest;
 pub use least_visited::LeastVisited;
 pub use level::Level;
 pub use opic::Opic;
 pub use pagerank::PageRank;
-pub use topic::{Harvest, Judge, Topic, TopicModel};
+pub use topic::{Harvest, PageClassifier, Topic, TopicModel};
 
 use crate::frontier::Link;
 
-/// Where a link stands in its host's queue: the smallest class is fetched first.
+/// How soon a link is fetched among those of its host: the smallest number goes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Class(pub u8);
+pub struct Priority(pub u8);
 
-impl Class {
-    /// Before every other class.
-    pub const FIRST: Class = Class(0);
-    /// After every other class.
-    pub const LAST: Class = Class(u8::MAX);
+impl Priority {
+    /// Before every other priority.
+    pub const FIRST: Priority = Priority(0);
+    /// After every other priority.
+    pub const LAST: Priority = Priority(u8::MAX);
 
-    /// The class of a number, where numbers beyond the last class all share it.
-    pub fn saturating(value: u64) -> Class {
-        Class(u8::try_from(value).unwrap_or(u8::MAX))
+    /// The priority with this number; numbers above 255 give [`Priority::LAST`].
+    pub fn saturating(value: u64) -> Priority {
+        Priority(u8::try_from(value).unwrap_or(u8::MAX))
     }
 }
 
 /// What a policy may know about a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HostCounts {
-    /// Links waiting in its queue.
+    /// Links waiting in its queues.
     pub pending: u64,
-    /// Pages of it that were asked for, whatever came back.
+    /// Pages of it that were requested, with any outcome.
     pub fetched: u64,
-    /// The class of the link that would be fetched next; [`Class::LAST`] when none is waiting.
-    pub best: Class,
+    /// The priority of the link that would be fetched next; [`Priority::LAST`] when none is waiting.
+    pub best: Priority,
 }
 
-/// A page that has just been fetched, told to the policy before its links are offered.
+/// A page that has just been fetched; the policy sees it before its links.
 #[derive(Clone, Copy, Debug)]
-pub struct Visit<'p> {
+pub struct FetchedPage<'p> {
     /// The link that led to it.
     pub link: &'p Link,
     /// How many links will be offered from it.
@@ -65,12 +65,12 @@ pub struct Visit<'p> {
     pub body: &'p [u8],
 }
 
-/// A policy.
+/// An ordering policy.
 ///
-/// `score` is one number per URL that the frontier keeps for the policy when [`Order::keeps_scores`] says so: zero
-/// when the URL is first found, afterwards what the policy left there. Scores change together with the frontier: after
-/// `kill -9` they are what they were when its last page was settled.
-pub trait Order: Send {
+/// `score` is one number per URL that the frontier keeps for the policy when [`OrderingPolicy::keeps_scores`] says so:
+/// zero when the URL is first found, afterwards what the policy left there. Scores change together with the frontier:
+/// after `kill -9` they are what they were when its last page was settled.
+pub trait OrderingPolicy: Send {
     /// The name that `--order` takes.
     fn name(&self) -> &'static str;
 
@@ -84,62 +84,64 @@ pub trait Order: Send {
         false
     }
 
-    /// The class of a link found for the first time.
-    fn place(&mut self, link: &Link, host: &HostCounts, score: &mut f32) -> Class;
+    /// The priority of a link found for the first time.
+    fn prioritize(&mut self, link: &Link, host: &HostCounts, score: &mut f32) -> Priority;
 
-    /// The class of a waiting link that was found again; it moves only when this is before the class it has.
-    /// Asked only of a policy that keeps scores.
-    fn place_again(&mut self, _link: &Link, _host: &HostCounts, _score: &mut f32) -> Class {
-        Class::LAST
+    /// The new priority of a waiting link that was found again; the link moves only when this is smaller than its
+    /// current priority. Called only for a policy that keeps scores.
+    fn reprioritize(&mut self, _link: &Link, _host: &HostCounts, _score: &mut f32) -> Priority {
+        Priority::LAST
     }
 
-    /// A page was fetched; `score` is its own. Its links follow through [`Order::place`] and [`Order::place_again`].
-    /// Told once of every page, also when a crash makes it necessary to fetch one again.
-    fn visit(&mut self, _page: &Visit<'_>, _host: &HostCounts, _score: &mut f32) {}
+    /// Called when a page was fetched, before its links are passed to [`OrderingPolicy::prioritize`] and
+    /// [`OrderingPolicy::reprioritize`]. `score` is the score of the page. Called once per page, even when a page is
+    /// fetched again after a crash.
+    fn page_fetched(&mut self, _page: &FetchedPage<'_>, _host: &HostCounts, _score: &mut f32) {}
 
-    /// A link led to another address, which follows through [`Order::place`] or [`Order::place_again`]; `score` is the
-    /// link's own.
-    fn redirect(&mut self, _link: &Link, _host: &HostCounts, _score: &mut f32) {}
+    /// Called when a link was redirected, before the target is passed to [`OrderingPolicy::prioritize`] or
+    /// [`OrderingPolicy::reprioritize`]; `score` is the score of the redirected link.
+    fn redirected(&mut self, _link: &Link, _host: &HostCounts, _score: &mut f32) {}
 
-    /// The links that follow stand on no page: they are seeds, or listed in a sitemap.
-    fn unlinked(&mut self) {}
+    /// Called before links that were found on no page: seeds and sitemap entries.
+    fn no_source_page(&mut self) {}
 
-    /// The class of a link that is about to be fetched: when it is after the class it stands in, the link goes back
-    /// there and the next one is looked at. A policy that learns can correct what it placed when it knew less.
-    fn review(&mut self, _link: &Link, _host: &HostCounts) -> Class {
-        Class::FIRST
+    /// The current priority of a link that is about to be fetched: when it is larger than the priority in its queue,
+    /// the link is queued again with it and the next one is taken. A policy that learns corrects old priorities here.
+    fn review(&mut self, _link: &Link, _host: &HostCounts) -> Priority {
+        Priority::FIRST
     }
 
-    /// Whether [`Order::review`] says anything; a frontier need not read the link otherwise.
+    /// Whether the policy implements [`OrderingPolicy::review`]; otherwise the frontier does not read the link for it.
     fn reviews(&self) -> bool {
         false
     }
 
-    /// Whether every waiting link should be looked at again now, because all that is known of them has changed. Asked
-    /// after each page's links.
+    /// Whether every waiting link must be prioritized again now. Called after the links of each page; a request is
+    /// reported once.
     fn reranks(&mut self) -> bool {
         false
     }
 
-    /// Among hosts that may be asked now, the one with the smallest number is asked first.
+    /// The ready host with the smallest number is served first.
     ///
-    /// By default the host whose next link has the best class, and among those the one with most links waiting: its
-    /// queue decides when the crawl can end.
-    fn precedence(&self, host: &HostCounts) -> u64 {
+    /// By default the host whose next link has the smallest priority; among equals the host with the longest queue,
+    /// because the longest queue decides when the crawl can end.
+    fn host_priority(&self, host: &HostCounts) -> u64 {
         u64::from(host.best.0) << 32 | (u64::from(u32::MAX) - host.pending.min(u64::from(u32::MAX)))
     }
 
-    /// What the policy knows besides the scores, in a few bytes: kept with every page, so that nothing of it is lost.
+    /// The state of the policy besides the scores, in a few bytes. It is logged with every page, so that a crash does
+    /// not lose it.
     fn state(&self) -> Vec<u8> {
         Vec::new()
     }
 
-    /// Goes on with what [`Order::state`] gave.
+    /// Restores what [`OrderingPolicy::state`] returned.
     fn resume(&mut self, _state: &[u8]) {}
 }
 
 /// The policy of that name, or nothing when there is none.
-pub fn order_named(name: &str) -> Option<Box<dyn Order>> {
+pub fn order_named(name: &str) -> Option<Box<dyn OrderingPolicy>> {
     match name {
         "opic" => Some(Box::new(Opic::default())),
         "breadth" => Some(Box::new(Breadth)),

@@ -1,10 +1,10 @@
-//! How asking for a URL can end: exactly one of these, each counted.
+//! The outcomes of a URL: every URL ends with exactly one, and each is counted.
 
 use std::fmt;
 
 macro_rules! outcomes {
     ($($(#[doc = $doc:literal])+ $variant:ident = $code:literal $name:literal),+ $(,)?) => {
-        /// How asking for a URL ended.
+        /// The outcome of a URL.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[non_exhaustive]
         pub enum Outcome {
@@ -15,12 +15,12 @@ macro_rules! outcomes {
             /// Every outcome there is.
             pub const ALL: &[Outcome] = &[$(Outcome::$variant),+];
 
-            /// The number that stands for it on disk; it never changes.
+            /// Its code on disk; it never changes.
             pub fn code(self) -> u8 {
                 match self { $(Outcome::$variant => $code,)+ }
             }
 
-            /// The outcome that a number stands for.
+            /// The outcome with this code.
             pub fn from_code(code: u8) -> Option<Outcome> {
                 match code { $($code => Some(Outcome::$variant),)+ _ => None }
             }
@@ -34,68 +34,68 @@ macro_rules! outcomes {
 }
 
 outcomes! {
-    /// A page was kept.
+    /// The page was stored.
     Stored = 0 "stored",
-    /// The server says that it has not changed since it was kept.
+    /// The page has not changed since it was stored.
     NotModified = 1 "not-modified",
-    /// It led to another URL, which was offered in its place.
+    /// It redirects to another URL, which was offered to the frontier.
     Redirected = 2 "redirected",
-    /// Its bytes are those of a page that was kept under another URL.
+    /// Its body is identical to that of a page stored under another URL of its host.
     Duplicate = 3 "duplicate",
     /// A sitemap was read.
     SitemapRead = 4 "sitemap-read",
-    /// robots.txt forbids it.
+    /// robots.txt disallows it.
     Disallowed = 5 "disallowed",
-    /// robots.txt could not be had, so nothing of its host may be.
+    /// robots.txt could not be fetched, so nothing of its host may be.
     RobotsUnreachable = 6 "robots-unreachable",
     /// 404 or 410.
     NotFound = 7 "not-found",
-    /// Another answer from 400 to 499.
+    /// Another status from 400 to 499.
     Refused = 8 "refused",
-    /// An answer from 500 on, as often as it was tried.
+    /// A status of 429, or of 500 and above, on every attempt.
     ServerError = 9 "server-error",
-    /// An answer that means nothing here, such as 204 or a redirect without a target.
+    /// A response without content, such as 204 or a redirect without a target.
     NoContent = 10 "no-content",
     /// The host has no address.
     NoAddress = 11 "no-address",
     /// The host's address is not public.
     BlockedAddress = 12 "blocked-address",
-    /// No connection, as often as it was tried.
+    /// No connection on any attempt.
     NoConnection = 13 "no-connection",
     /// The certificate or the handshake was bad.
     TlsError = 14 "tls-error",
-    /// The answer took too long or came too slowly.
+    /// The response took too long or came too slowly.
     Timeout = 15 "timeout",
-    /// The connection broke off, or the answer is not HTTP.
+    /// The connection broke, or the response is not HTTP.
     BrokenAnswer = 16 "broken-answer",
     /// The body cannot be decoded.
     BadEncoding = 17 "bad-encoding",
-    /// Not a kind of content that was asked for.
+    /// Its media type is not wanted.
     UnwantedType = 18 "unwanted-type",
     /// Too many redirects led here.
     TooManyRedirects = 19 "too-many-redirects",
-    /// Its host answers any address with the same page.
+    /// It is the soft-404 page of its host.
     SoftNotFound = 20 "soft-not-found",
-    /// Its host only repeats another host.
+    /// Its host is a mirror of another host.
     Mirror = 21 "mirror",
-    /// The page asks not to be kept.
+    /// The page asks not to be stored (`noindex`).
     NoIndex = 22 "noindex",
-    /// The URL no longer lies within what this crawl may fetch.
+    /// It redirects to a URL outside the scope of the crawl.
     OutOfScope = 23 "out-of-scope",
-    /// It was asked for only to learn how its host answers what is missing.
+    /// It was a probe for soft-404 detection.
     Probed = 24 "probed",
-    /// There is no sitemap where one could have been.
+    /// There is no sitemap at this URL.
     NoSitemap = 25 "no-sitemap",
 }
 
 impl Outcome {
-    /// Whether the URL was not wanted, by its host's rules or by ours.
+    /// Whether the URL was left out on purpose, by its host's rules or by ours.
     pub fn is_left_out(self) -> bool {
         matches!(self, Outcome::Disallowed | Outcome::NoIndex | Outcome::OutOfScope | Outcome::UnwantedType)
             || matches!(self, Outcome::Mirror | Outcome::SoftNotFound)
     }
 
-    /// Whether the URL gave what was hoped for, or leads there by another one.
+    /// Whether the fetch succeeded.
     pub fn is_good(self) -> bool {
         matches!(self, Outcome::Stored | Outcome::NotModified | Outcome::Redirected | Outcome::Duplicate)
             || matches!(self, Outcome::SitemapRead | Outcome::NoSitemap | Outcome::Probed)
@@ -103,14 +103,14 @@ impl Outcome {
 }
 
 impl Outcome {
-    /// Whether a page was asked for: not a sitemap or a probe, and not something that was settled without asking.
-    pub(crate) fn is_of_a_page(self) -> bool {
+    /// Whether a page was requested: not a sitemap or probe, and not settled without a request.
+    pub(crate) fn is_page_request(self) -> bool {
         use Outcome::{Disallowed, Mirror, NoSitemap, Probed, RobotsUnreachable, SitemapRead};
         !matches!(self, SitemapRead | NoSitemap | Probed | Disallowed | RobotsUnreachable | Mirror)
     }
 
-    /// Whether a sitemap or a probe was asked for.
-    pub(crate) fn is_of_an_extra(self) -> bool {
+    /// Whether a sitemap or a probe was requested.
+    pub(crate) fn is_auxiliary_request(self) -> bool {
         matches!(self, Outcome::SitemapRead | Outcome::NoSitemap | Outcome::Probed)
     }
 }

@@ -1,24 +1,24 @@
-//! When a host, and an address that hosts share, may be asked again.
+//! Politeness: when a host, and an IP address that hosts share, may get the next request.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
-/// The longest pause that a host can ask for.
+/// The longest `Retry-After` that is obeyed.
 const MAX_PAUSE: Duration = Duration::from_secs(3600);
-/// The pause after the first failure in a row; it doubles with each further one.
+/// The back-off after the first failure; it doubles with each further one in a row.
 const BACK_OFF: Duration = Duration::from_secs(1);
-/// The longest pause that failures make.
+/// The longest back-off.
 const MAX_BACK_OFF: Duration = Duration::from_secs(300);
-/// Failures to reach a host in a row after which it counts as gone.
-const GONE_AFTER: u32 = 4;
+/// Consecutive failures to reach a host after which it counts as unreachable.
+const UNREACHABLE_AFTER: u32 = 4;
 
-/// The rest between the end of a host's answer and the next request to it.
+/// The rest between the end of a host's response and the next request to it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Delay {
-    /// A multiple of the time that the last answer took, within bounds.
+    /// A multiple of the last response time, within bounds.
     Adaptive {
-        /// Times the last answer's time.
+        /// The factor on the last response time.
         multiple: f64,
         /// Never less.
         least: Duration,
@@ -36,7 +36,7 @@ impl Default for Delay {
 }
 
 impl Delay {
-    /// The rest after an answer that took `elapsed`.
+    /// The rest after a response that took `elapsed`.
     pub fn after(&self, elapsed: Duration) -> Duration {
         match *self {
             Delay::Fixed(delay) => delay,
@@ -44,7 +44,7 @@ impl Delay {
         }
     }
 
-    /// The shortest rest there is.
+    /// The shortest rest that this delay gives.
     pub fn least(&self) -> Duration {
         match *self {
             Delay::Fixed(delay) => delay,
@@ -53,33 +53,33 @@ impl Delay {
     }
 }
 
-/// How the last answer of a host was.
+/// How a host responded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Health {
     /// It answered.
-    Well,
-    /// It is overloaded, and may have said for how long.
+    Healthy,
+    /// It is overloaded; with its `Retry-After`, if it sent one.
     Overloaded(Option<Duration>),
     /// It could not be reached.
     Unreachable,
 }
 
-/// What is remembered of hosts that failed; hosts that answer well are not in here.
+/// Consecutive failures per host; hosts that respond well have no entry.
 #[derive(Default)]
 pub(crate) struct Failures {
-    in_a_row: HashMap<String, (u32, u32)>,
+    consecutive: HashMap<String, (u32, u32)>,
 }
 
 impl Failures {
-    /// How much longer than its usual rest a host is left alone after an answer.
-    pub(crate) fn pause(&mut self, host: &str, health: Health) -> Duration {
-        if health == Health::Well {
-            if !self.in_a_row.is_empty() {
-                self.in_a_row.remove(host);
+    /// Records a response; gives the back-off of its host, zero when it is healthy.
+    pub(crate) fn back_off(&mut self, host: &str, health: Health) -> Duration {
+        if health == Health::Healthy {
+            if !self.consecutive.is_empty() {
+                self.consecutive.remove(host);
             }
             return Duration::ZERO;
         }
-        let (failures, unreachable) = self.in_a_row.entry(host.to_owned()).or_default();
+        let (failures, unreachable) = self.consecutive.entry(host.to_owned()).or_default();
         *failures += 1;
         *unreachable = if health == Health::Unreachable { *unreachable + 1 } else { 0 };
         let back_off = BACK_OFF.saturating_mul(1 << (*failures - 1).min(16)).min(MAX_BACK_OFF);
@@ -89,55 +89,56 @@ impl Failures {
         }
     }
 
-    /// Whether a host could not be reached so often that nothing more is asked of it.
-    pub(crate) fn is_gone(&self, host: &str) -> bool {
-        self.in_a_row.get(host).is_some_and(|(_, unreachable)| *unreachable >= GONE_AFTER)
+    /// Whether a host could not be reached so often that no more requests are sent to it.
+    pub(crate) fn is_unreachable(&self, host: &str) -> bool {
+        self.consecutive.get(host).is_some_and(|(_, unreachable)| *unreachable >= UNREACHABLE_AFTER)
     }
 }
 
-/// Requests on their way to each address, and when the next may go out.
+/// Requests in flight per IP address, and when the next may be sent.
 pub(crate) struct Addresses {
-    at_once: usize,
-    /// Between two requests to one address: shorter than a host's rest, because its hosts take turns.
+    max_concurrent: usize,
+    /// The time between two requests to one address: shorter than a host's rest, because its hosts alternate.
     gap: Duration,
     known: HashMap<IpAddr, Address>,
 }
 
 struct Address {
-    busy: usize,
-    /// When the next request may go out.
+    n_in_flight: usize,
+    /// When the next request may be sent.
     free_at: Instant,
-    /// The next turn that nobody has been told to come back for.
-    next_turn: Instant,
+    /// The retry time for the next caller that has to wait.
+    next_retry: Instant,
 }
 
 impl Addresses {
-    pub(crate) fn new(at_once: usize, delay: &Delay) -> Addresses {
-        let at_once = at_once.max(1);
-        Addresses { at_once, gap: delay.least() / at_once as u32, known: HashMap::new() }
+    pub(crate) fn new(max_concurrent: usize, delay: &Delay) -> Addresses {
+        let max_concurrent = max_concurrent.max(1);
+        Addresses { max_concurrent, gap: delay.least() / max_concurrent as u32, known: HashMap::new() }
     }
 
-    /// Takes a turn at an address, or says after how long to ask again.
-    pub(crate) fn enter(&mut self, address: IpAddr, now: Instant) -> Result<(), Duration> {
+    /// Acquires a slot at an address, or gives the time after which to try again.
+    pub(crate) fn acquire(&mut self, address: IpAddr, now: Instant) -> Result<(), Duration> {
         if self.known.len() > 10_000 {
-            self.known.retain(|_, address| address.busy > 0 || address.free_at > now);
+            self.known.retain(|_, address| address.n_in_flight > 0 || address.free_at > now);
         }
-        let entry = self.known.entry(address).or_insert(Address { busy: 0, free_at: now, next_turn: now });
-        if entry.busy < self.at_once && entry.free_at <= now {
-            entry.busy += 1;
+        let entry = self.known.entry(address).or_insert(Address { n_in_flight: 0, free_at: now, next_retry: now });
+        if entry.n_in_flight < self.max_concurrent && entry.free_at <= now {
+            entry.n_in_flight += 1;
             entry.free_at = now + self.gap;
             return Ok(());
         }
-        // Everybody gets another turn to come back at, so that a thousand hosts on one address do not all ask at once.
+        // Every waiting caller gets a different retry time, so that a thousand hosts on one address do not retry at
+        // once.
         let pause = self.gap.max(Duration::from_millis(20));
-        entry.next_turn = entry.next_turn.max(entry.free_at).max(now) + pause;
-        Err((entry.next_turn - now).min(Duration::from_secs(30)))
+        entry.next_retry = entry.next_retry.max(entry.free_at).max(now) + pause;
+        Err((entry.next_retry - now).min(Duration::from_secs(30)))
     }
 
-    /// Ends a turn: the answer is here.
-    pub(crate) fn leave(&mut self, address: IpAddr, now: Instant) {
+    /// Releases a slot when the response has ended.
+    pub(crate) fn release(&mut self, address: IpAddr, now: Instant) {
         if let Some(entry) = self.known.get_mut(&address) {
-            entry.busy = entry.busy.saturating_sub(1);
+            entry.n_in_flight = entry.n_in_flight.saturating_sub(1);
             entry.free_at = entry.free_at.max(now + self.gap);
         }
     }
@@ -159,13 +160,13 @@ mod tests {
     #[test]
     fn failures_double_the_pause_and_one_good_answer_ends_it() {
         let mut failures = Failures::default();
-        let pauses: Vec<u64> = (0..4).map(|_| failures.pause("a", Health::Unreachable).as_secs()).collect();
+        let pauses: Vec<u64> = (0..4).map(|_| failures.back_off("a", Health::Unreachable).as_secs()).collect();
         assert_eq!(pauses, [1, 2, 4, 8]);
-        assert!(failures.is_gone("a") && !failures.is_gone("b"));
-        assert_eq!(failures.pause("a", Health::Well), Duration::ZERO);
-        assert!(!failures.is_gone("a"));
+        assert!(failures.is_unreachable("a") && !failures.is_unreachable("b"));
+        assert_eq!(failures.back_off("a", Health::Healthy), Duration::ZERO);
+        assert!(!failures.is_unreachable("a"));
         let asked = Some(Duration::from_secs(120));
-        assert_eq!(failures.pause("a", Health::Overloaded(asked)), Duration::from_secs(120));
+        assert_eq!(failures.back_off("a", Health::Overloaded(asked)), Duration::from_secs(120));
     }
 
     #[test]
@@ -175,14 +176,14 @@ mod tests {
         let address = IpAddr::from([192, 0, 2, 1]);
         let start = Instant::now();
         let at = |quarters: u32| start + delay.least() / 4 * quarters;
-        assert!(addresses.enter(address, at(0)).is_ok());
-        assert!(addresses.enter(address, at(0)).is_err(), "the gap of a quarter second is kept");
+        assert!(addresses.acquire(address, at(0)).is_ok());
+        assert!(addresses.acquire(address, at(0)).is_err(), "the gap of a quarter second is kept");
         for turn in 1..4 {
-            assert!(addresses.enter(address, at(turn)).is_ok());
+            assert!(addresses.acquire(address, at(turn)).is_ok());
         }
-        assert!(addresses.enter(address, at(9)).is_err(), "four are on their way");
-        addresses.leave(address, at(9));
-        assert!(addresses.enter(address, at(9)).is_err(), "the gap runs from the end of an answer");
-        assert!(addresses.enter(address, at(10)).is_ok());
+        assert!(addresses.acquire(address, at(9)).is_err(), "four are on their way");
+        addresses.release(address, at(9));
+        assert!(addresses.acquire(address, at(9)).is_err(), "the gap runs from the end of an answer");
+        assert!(addresses.acquire(address, at(10)).is_ok());
     }
 }

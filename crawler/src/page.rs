@@ -1,4 +1,4 @@
-//! What the crawler gives away: one fetched page.
+//! One fetched page, as the sink gets it.
 
 use std::net::IpAddr;
 use std::time::{Duration, SystemTime};
@@ -6,19 +6,19 @@ use std::time::{Duration, SystemTime};
 use bytes::Bytes;
 use url::Url;
 
-/// Why a body is not whole.
+/// Why a body is truncated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cut {
-    /// It is longer than the crawl takes.
+pub enum Truncation {
+    /// It is longer than the limit.
     Length,
-    /// Its time was up.
+    /// It took longer than the limit.
     Time,
 }
 
 /// A page as it came from the server.
 #[derive(Clone, Debug)]
 pub struct Page {
-    /// What was asked for.
+    /// The requested URL.
     pub url: Url,
     /// The status, such as 200.
     pub status: u16,
@@ -28,20 +28,21 @@ pub struct Page {
     pub media_type: String,
     /// The body with every content encoding undone.
     pub body: Bytes,
-    /// Where the body was cut, if it was.
-    pub cut: Option<Cut>,
-    /// The address that answered; not known behind a proxy.
+    /// Why the body was truncated, if it was.
+    pub truncation: Option<Truncation>,
+    /// The IP address of the server; unknown behind a proxy.
     pub address: Option<IpAddr>,
-    /// When it was asked for.
+    /// When the request was sent.
     pub fetched_at: SystemTime,
-    /// From the request to the end of the answer.
+    /// From the request to the end of the response.
     pub elapsed: Duration,
-    /// The server says that the page is what it was at this time, when it was last kept; then there is no body.
+    /// Set when the server answered 304: the page has not changed since it was stored at this time, and there is no
+    /// body.
     pub unchanged_since: Option<SystemTime>,
 }
 
 impl Page {
-    /// A page of which nothing is known but its URL.
+    /// A page with nothing but its URL.
     pub(crate) fn empty(url: Url) -> Page {
         Page {
             url,
@@ -49,7 +50,7 @@ impl Page {
             head: Vec::new(),
             media_type: String::new(),
             body: Bytes::new(),
-            cut: None,
+            truncation: None,
             address: None,
             fetched_at: SystemTime::UNIX_EPOCH,
             elapsed: Duration::ZERO,

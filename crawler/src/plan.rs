@@ -1,35 +1,44 @@
-//! What one crawl may do.
+//! The settings of one crawl.
 
 use std::collections::HashMap;
 use std::time::Duration;
 
 use url::Url;
 
+use crate::frontier::{Kind, Link};
 use crate::pace::Delay;
 use crate::resolve::Override;
 use crate::scope::Scope;
+use crate::sitemap::is_sitemap_name;
 
-/// What one crawl may do. [`Plan::new`] is a polite, unlimited crawl of the seeds' hosts.
+/// The memory, in bytes, that a crawl stays within unless told otherwise.
+pub const DEFAULT_MEMORY: usize = 512_000_000;
+
+/// The settings of one crawl. [`Plan::new`] is a polite, unlimited crawl of the seeds' hosts.
 #[derive(Debug)]
 pub struct Plan {
     /// Where it begins.
     pub seeds: Vec<Url>,
     /// Which links belong to it.
     pub scope: Scope,
+    /// What is fetched beside the seeds.
+    pub follow: Follow,
     /// When it ends, if not by itself.
     pub limits: Limits,
-    /// How it treats hosts.
+    /// Politeness towards hosts.
     pub politeness: Politeness,
-    /// Who it says it is.
+    /// The identity that it declares.
     pub identity: Identity,
-    /// What it takes from one answer.
-    pub answers: Answers,
-    /// How it reaches hosts.
+    /// Limits on one response.
+    pub response_limits: ResponseLimits,
+    /// Network access.
     pub network: Network,
-    /// Requests on their way at once.
+    /// Requests in flight at once.
     pub slots: usize,
-    /// How often a URL is tried before its failure counts.
+    /// Attempts per URL before a failure is its outcome.
     pub attempts: u8,
+    /// The memory, in bytes, that a crawl is to stay within.
+    pub memory: usize,
 }
 
 impl Plan {
@@ -38,38 +47,61 @@ impl Plan {
         Plan {
             seeds,
             scope,
+            follow: Follow::default(),
             limits: Limits::default(),
             politeness: Politeness::default(),
             identity: Identity::default(),
-            answers: Answers::default(),
+            response_limits: ResponseLimits::default(),
             network: Network::default(),
             slots: 128,
             attempts: 3,
+            memory: DEFAULT_MEMORY,
         }
     }
+
+    /// The seeds as links: those that are called as sitemaps are, are read as such.
+    pub(crate) fn seed_links(&self) -> Vec<Link> {
+        let kind_of = |url: &Url| match self.politeness.sitemaps && is_sitemap_name(url.path()) {
+            true => Kind::Sitemap,
+            false => Kind::Page,
+        };
+        self.seeds.iter().map(|seed| Link { kind: kind_of(seed), ..Link::seed(seed.clone()) }).collect()
+    }
+}
+
+/// What a crawl fetches beside its seeds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Follow {
+    /// The links of pages, sitemaps, and probes that tell how a host answers for missing pages.
+    #[default]
+    Links,
+    /// What sitemaps list, and probes; no links of pages.
+    Sitemaps,
+    /// Nothing but the targets of redirects.
+    Redirects,
 }
 
 /// When a crawl ends. What is left waits for the next run.
 #[derive(Clone, Debug, Default)]
 pub struct Limits {
-    /// Pages kept, over all runs.
+    /// Pages stored, over all runs.
     pub pages: Option<u64>,
     /// Clicks from a seed.
     pub depth: Option<u32>,
     /// Time of this run.
     pub time: Option<Duration>,
-    /// Bytes of the pages kept, over all runs.
+    /// Bytes of the stored pages, over all runs.
     pub bytes: Option<u64>,
 }
 
-/// How a crawl treats hosts.
+/// The politeness of a crawl.
 #[derive(Clone, Debug)]
 pub struct Politeness {
-    /// The rest between an answer of a host and the next request to it.
+    /// The rest between a response of a host and the next request to it.
     pub delay: Delay,
-    /// Requests on their way to one address at once, however many hosts share it.
+    /// Requests in flight to one IP address, however many hosts share it.
     pub per_address: usize,
-    /// Whether robots.txt is asked for and obeyed.
+    /// Whether robots.txt is fetched and obeyed.
     pub robots: bool,
     /// Whether `rel=nofollow` and `<meta name=robots content=nofollow>` are obeyed.
     pub nofollow: bool,
@@ -92,17 +124,17 @@ impl Default for Politeness {
     }
 }
 
-/// Who a crawl says it is.
+/// The identity that a crawl declares.
 #[derive(Clone, Debug)]
 pub struct Identity {
     /// The `User-Agent` header.
     pub user_agent: String,
-    /// The name that robots.txt files address it by.
+    /// The product token that robots.txt groups are matched with.
     pub product: String,
 }
 
 impl Identity {
-    /// An identity from a `User-Agent`, with the way to reach its owner added when there is one.
+    /// An identity from a `User-Agent`, with a contact added if given.
     pub fn new(user_agent: &str, contact: Option<&str>) -> Identity {
         let product: String = user_agent.chars().take_while(|c| c.is_ascii_alphabetic() || "-_".contains(*c)).collect();
         let user_agent = match contact {
@@ -119,27 +151,27 @@ impl Default for Identity {
     }
 }
 
-/// What is taken from one answer.
+/// Limits on one response.
 #[derive(Clone, Debug)]
-pub struct Answers {
+pub struct ResponseLimits {
     /// Bytes of a body, decoded; the rest is cut off.
     pub max_bytes: usize,
-    /// From the request to the end of the answer.
+    /// From the request to the end of the response.
     pub max_time: Duration,
-    /// Until a connection stands.
+    /// Time to establish a connection.
     pub connect_time: Duration,
-    /// Silence in the middle of an answer.
+    /// The longest time without a byte in the middle of a response.
     pub silence: Duration,
-    /// A body that comes slower than this many bytes a second, after its first five seconds, is given up.
+    /// A body that comes slower than this many bytes a second, after its first five seconds, is aborted.
     pub min_rate: u64,
-    /// Whether everything is kept that a server sends, and not only text.
+    /// Whether bodies of any media type are stored, and not only text.
     pub any_type: bool,
 }
 
-impl Default for Answers {
+impl Default for ResponseLimits {
     fn default() -> Self {
-        Answers {
-            max_bytes: 10 << 20,
+        ResponseLimits {
+            max_bytes: 10_000_000,
             max_time: Duration::from_secs(60),
             connect_time: Duration::from_secs(10),
             silence: Duration::from_secs(20),
@@ -150,15 +182,29 @@ impl Default for Answers {
 }
 
 /// How hosts are reached.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Network {
-    /// Where connections to some hosts go, whatever their names say.
+    /// Connections that are kept open, over all hosts, while no request is sent over them.
+    pub max_idle: usize,
+    /// Fixed addresses for some hosts, instead of DNS.
     pub overrides: Vec<Override>,
-    /// Whether addresses may be connected that are not public.
+    /// Whether connections to addresses that are not public are allowed.
     pub allow_private: bool,
-    /// A proxy for everything, `http://`, `https://` or `socks5://`. It looks names up itself: addresses cannot be
-    /// checked behind it.
+    /// A proxy for everything, `http://`, `https://` or `socks5://`. It resolves names itself, so that addresses are
+    /// not checked.
     pub proxy: Option<String>,
     /// User and password for HTTP basic authentication, by host as [`host_of`](crate::host_of) names it.
     pub credentials: HashMap<String, (String, String)>,
+}
+
+impl Default for Network {
+    fn default() -> Self {
+        Network {
+            max_idle: 2_048,
+            overrides: Vec::new(),
+            allow_private: false,
+            proxy: None,
+            credentials: HashMap::new(),
+        }
+    }
 }

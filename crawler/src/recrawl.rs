@@ -1,8 +1,8 @@
-//! When to ask for a page again: how often it changes, what that costs, and which page is worth the next request.
+//! Recrawling: estimating how often pages change, and which stored page to refresh next.
 
 use std::time::Duration;
 
-/// What repeated visits to a page have shown.
+/// What repeated visits to a page have observed.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ChangeHistory {
     /// Visits after the first.
@@ -10,30 +10,48 @@ pub struct ChangeHistory {
     /// How many of them found the page changed.
     pub n_changes: u32,
     /// The time from the first visit to the last.
-    pub watched: Duration,
+    pub observed: Duration,
 }
 
-/// How a crawl asks again for pages that it has.
+/// How a crawl refreshes stored pages.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Refresh {
-    /// The share of visits that goes to pages at hand while new ones wait, from 0 to 1.
+    /// The share of requests that refresh stored pages while new ones wait, from 0 to 1.
     pub share: f64,
-    /// A page is left alone this long.
+    /// The shortest time between two requests for a page.
     pub after: Duration,
-    /// Visits of this run at most.
+    /// The largest number of refreshes in this run.
     pub limit: Option<u64>,
+    /// How often a page may be refreshed in this run.
+    pub pass: RefreshPass,
     /// Which page is next.
     pub policy: RefreshPolicy,
 }
 
 impl Default for Refresh {
-    /// A third of the visits, every page at most once a day.
+    /// Three of ten requests, and every page at most once a day.
     fn default() -> Refresh {
-        Refresh { share: 0.3, after: Duration::from_secs(86_400), limit: None, policy: RefreshPolicy::RateOptimal }
+        Refresh {
+            share: 0.3,
+            after: Duration::from_secs(86_400),
+            limit: None,
+            pass: RefreshPass::Once,
+            policy: RefreshPolicy::RateOptimal,
+        }
     }
 }
 
-/// Which page is asked for again first.
+/// How often one run refreshes a page.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RefreshPass {
+    /// Once at most: pages are due by their age at the start of the run, so that a pass ends however long it takes.
+    #[default]
+    Once,
+    /// Again whenever it is due; for runs with an end of their own.
+    Repeated,
+}
+
+/// Which page is refreshed first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RefreshPolicy {
     /// The one whose visit adds most time that copies are fresh: [`refresh_value`].
@@ -41,12 +59,12 @@ pub enum RefreshPolicy {
     RateOptimal,
     /// WIRE's: the one with the largest [`profit`].
     Profit,
-    /// The one that was not asked for the longest time.
+    /// The one whose last request is the longest ago.
     Uniform,
 }
 
 impl RefreshPolicy {
-    /// What a visit is worth now, to be compared with other pages under the same policy.
+    /// The value of a refresh now, to be compared with other pages under the same policy.
     pub fn value(self, quality: f64, rate: f64, age: Duration) -> f64 {
         match self {
             RefreshPolicy::RateOptimal => refresh_value(quality, rate, age),
@@ -56,7 +74,7 @@ impl RefreshPolicy {
     }
 }
 
-/// The rate that is believed of a page that was seen once: a change in a week.
+/// The prior change rate of a page that was fetched once: one change a week.
 pub(crate) const PRIOR_RATE: f64 = 1.0 / (7.0 * 86_400.0);
 
 impl ChangeHistory {
@@ -64,33 +82,33 @@ impl ChangeHistory {
     pub fn record(&mut self, after: Duration, changed: bool) {
         self.n_visits = self.n_visits.saturating_add(1);
         self.n_changes = self.n_changes.saturating_add(u32::from(changed));
-        self.watched = self.watched.saturating_add(after);
+        self.observed = self.observed.saturating_add(after);
     }
 
-    /// Changes per second, as well as the visits can tell.
+    /// The estimated changes per second.
     pub fn rate(&self) -> f64 {
         self.rate_with_prior(PRIOR_RATE)
     }
 
-    /// The same where another rate is believed of pages that were seen once.
+    /// The estimated changes per second, with another prior rate for pages without history.
     ///
     /// A visit sees that something changed, not how often: of `n` visits with `x` changes, at a mean interval `i`, the
     /// estimate is −ln((n − x + ½) / (n + ½)) / i (Cho and Garcia-Molina), which does not take a page that changed
     /// every time for one that changes once per visit.
     pub fn rate_with_prior(&self, prior: f64) -> f64 {
-        let seconds = self.watched.as_secs_f64();
+        let seconds = self.observed.as_secs_f64();
         if self.n_visits == 0 || seconds <= 0.0 {
             return prior;
         }
         let (n, x) = (f64::from(self.n_visits), f64::from(self.n_changes));
         let interval = seconds / n;
-        // A page that never changed may still: half a change is believed over the time it was watched.
+        // A page that never changed may still change: half a change is assumed over the time of observation.
         let estimate = -((n - x + 0.5) / (n + 0.5)).ln() / interval;
         if x == 0.0 { 0.5 / (seconds + 0.5 / prior) } else { estimate }
     }
 }
 
-/// How probable it is that a copy is still what the page says.
+/// The probability that a stored copy of this age is still up to date.
 pub fn freshness(rate: f64, age: Duration) -> f64 {
     (-rate * age.as_secs_f64()).exp()
 }
@@ -104,8 +122,8 @@ pub fn profit(quality: f64, freshness: Option<f64>) -> f64 {
 /// How much a visit now adds to the time that the copy is fresh, for each visit that could be made elsewhere.
 ///
 /// Always taking the page with the largest number leads to the rates that keep most copies fresh (the marginal value of
-/// Cho and Garcia-Molina's optimum, which Azar and others show to be within 1 % as an on-line rule). Unlike
-/// [`profit`] it gives up a page that changes faster than it could be followed.
+/// Cho and Garcia-Molina's optimum, which Azar and others show to be within 1 % as an on-line rule). Unlike [`profit`]
+/// it is small for a page that changes faster than it could be refreshed.
 pub fn refresh_value(quality: f64, rate: f64, age: Duration) -> f64 {
     if rate <= 0.0 {
         return 0.0;

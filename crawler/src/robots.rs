@@ -1,12 +1,16 @@
-//! What robots.txt says about one crawler: RFC 9309, matched exactly as Google's published parser does.
+//! robots.txt rules for one crawler: RFC 9309, matched exactly as Google's published parser does.
+
+mod rules;
 
 use std::time::Duration;
 
 use memchr::{memchr, memmem};
 
-/// Nothing beyond this many bytes of a robots.txt is read. RFC 9309 asks for at least 500 KiB; the largest
-/// file of 4 231 well-known sites is 1.4 MB, and cutting it would allow what it disallows.
-pub const MAX_ROBOTS_BYTES: usize = 4 << 20;
+use rules::{Rule, RuleSet};
+
+/// Nothing beyond this many bytes of a robots.txt is read. RFC 9309 asks for at least 500 KiB; the largest file of 4
+/// 231 well-known sites is 1.4 MB, and truncating it would allow what it disallows.
+pub const MAX_ROBOTS_BYTES: usize = 3 << 19;
 
 /// Longer lines are cut here, as in Google's parser: eight times the longest URL a browser takes.
 const MAX_LINE_BYTES: usize = 2083 * 8 - 1;
@@ -19,8 +23,9 @@ const MAX_CRAWL_DELAY: f64 = 86_400.0;
 
 /// The rules of one robots.txt that concern one crawler.
 ///
-/// Only the groups for that crawler are kept (or, without one, those for `*`), longest pattern first, so that the
-/// first rule that matches decides. Matching takes time linear in the URL for each rule.
+/// Only the groups for that crawler are kept (or, without one, those for `*`). Of the rules that match a URL, the one
+/// with the longest pattern decides. The time to match a URL hardly depends on their number and is bounded; a URL whose
+/// path takes more work than that counts as disallowed.
 ///
 /// ```
 /// use pith_crawler::Robots;
@@ -31,22 +36,16 @@ const MAX_CRAWL_DELAY: f64 = 86_400.0;
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Robots {
-    rules: Vec<Rule>,
-    /// The same rules with `%7E` and the like decoded; empty when that changes none.
-    decoded: Vec<Rule>,
+    rules: RuleSet,
+    /// The same rules with `%7E` and the like decoded; `None` when that changes none.
+    decoded: Option<RuleSet>,
     crawl_delay: Option<Duration>,
     sitemaps: Vec<String>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Rule {
-    pattern: Box<[u8]>,
-    allow: bool,
-}
-
 impl Robots {
-    /// Reads the first [`MAX_ROBOTS_BYTES`] of a robots.txt for the crawler whose product token is `agent` (`pith`,
-    /// not `pith/1.0 (+…)`). Any bytes are accepted; what cannot be understood is passed over.
+    /// Reads the first [`MAX_ROBOTS_BYTES`] of a robots.txt for the crawler whose product token is `agent` (`pith`, not
+    /// `pith/1.0 (+…)`). Any bytes are accepted; lines that cannot be parsed are skipped.
     pub fn parse(bytes: &[u8], agent: &str) -> Robots {
         let bytes = &bytes[..bytes.len().min(MAX_ROBOTS_BYTES)];
         let mut groups = Groups::new(agent.as_bytes());
@@ -58,33 +57,33 @@ impl Robots {
         groups.finish()
     }
 
-    /// What an answer of 400 to 499 means: everything may be fetched.
+    /// Allows everything: the meaning of a status from 400 to 499.
     pub fn allow_all() -> Robots {
         Robots::default()
     }
 
-    /// What a server error or no answer means: nothing may be fetched.
+    /// Disallows everything: the meaning of a server error or no response.
     pub fn disallow_all() -> Robots {
         let rule = Rule { pattern: Box::from(&b"/"[..]), allow: false };
-        Robots { rules: vec![rule], ..Robots::default() }
+        Robots { rules: RuleSet::new(&[rule]), ..Robots::default() }
     }
 
-    /// Whether the crawler may fetch `url`, by the very rules of Google's matcher. The URL is expected percent-encoded;
-    /// a bare path will do.
+    /// Whether the crawler may fetch `url`, by the rules of Google's matcher. The URL is expected percent-encoded; a
+    /// bare path will do.
     pub fn allows(&self, url: &str) -> bool {
-        verdict(&self.rules, &path_of(url))
+        self.rules.allows(&path_of(url))
     }
 
-    /// Whether the crawler may fetch a URL in canonical spelling.
+    /// Whether the crawler may fetch a URL in canonical form.
     ///
-    /// Canonical URLs have `%7E` spelled `~`; a site that disallows `/%7Ejoe` means that page too, although Google's
-    /// matcher compares byte by byte. This asks in both spellings and takes the stricter answer.
+    /// Canonical URLs have `~` instead of `%7E`; a site that disallows `/%7Ejoe` means that page too, although Google's
+    /// matcher compares byte by byte. Both forms are checked, and the stricter result counts.
     pub fn allows_canonical(&self, url: &str) -> bool {
         let path = path_of(url);
-        verdict(&self.rules, &path) && (self.decoded.is_empty() || verdict(&self.decoded, &path))
+        self.rules.allows(&path) && self.decoded.as_ref().is_none_or(|decoded| decoded.allows(&path))
     }
 
-    /// The pause the site asks for between two fetches, where its Crawl-delay is a sensible number.
+    /// The `Crawl-delay` of the site, if it is valid.
     pub fn crawl_delay(&self) -> Option<Duration> {
         self.crawl_delay
     }
@@ -93,46 +92,12 @@ impl Robots {
     pub fn sitemaps(&self) -> &[String] {
         &self.sitemaps
     }
-}
 
-/// The first rule that matches decides; rules are sorted so that it is the most specific one.
-fn verdict(rules: &[Rule], path: &[u8]) -> bool {
-    rules.iter().find(|rule| matches(path, &rule.pattern)).is_none_or(|rule| rule.allow)
-}
-
-/// Longest first; of two of equal length the one that allows first.
-fn most_specific_first(rules: &mut Vec<Rule>) {
-    rules.sort_by(|a, b| {
-        (b.pattern.len(), b.allow).cmp(&(a.pattern.len(), a.allow)).then_with(|| a.pattern.cmp(&b.pattern))
-    });
-    rules.dedup();
-}
-
-/// Whether the pattern, with `*` for anything and a last `$` for the end, matches a beginning of the path.
-///
-/// The pieces between stars are looked for one after the other, each at its leftmost place, which finds a match
-/// whenever there is one and never goes back.
-fn matches(path: &[u8], pattern: &[u8]) -> bool {
-    let (pattern, anchored) = match pattern.split_last() {
-        Some((b'$', rest)) => (rest, true),
-        _ => (pattern, false),
-    };
-    let Some(star) = memchr(b'*', pattern) else {
-        return if anchored { path == pattern } else { path.starts_with(pattern) };
-    };
-    if !path.starts_with(&pattern[..star]) {
-        return false;
+    /// The bytes on the heap.
+    pub fn heap_bytes(&self) -> usize {
+        let sitemaps = self.sitemaps.iter().map(|sitemap| sitemap.capacity() + size_of::<String>());
+        self.rules.heap_bytes() + self.decoded.as_ref().map_or(0, RuleSet::heap_bytes) + sitemaps.sum::<usize>()
     }
-    let mut rest = &path[star..];
-    let mut pieces = &pattern[star + 1..];
-    while let Some(next) = memchr(b'*', pieces) {
-        match memmem::find(rest, &pieces[..next]) {
-            Some(at) => rest = &rest[at + next..],
-            None => return false,
-        }
-        pieces = &pieces[next + 1..];
-    }
-    if anchored { rest.ends_with(pieces) } else { memmem::find(rest, pieces).is_some() }
 }
 
 /// Path, parameters and query of a URL that may lack its scheme or its host, without the fragment.
@@ -158,7 +123,7 @@ fn path_of(url: &str) -> std::borrow::Cow<'_, [u8]> {
 
 /// Calls back with each line, without its ending, cut at [`MAX_LINE_BYTES`] and at a NUL.
 fn for_each_line(bytes: &[u8], mut line: impl FnMut(&[u8])) {
-    // Even a part of a byte order mark is passed over.
+    // Even a partial byte order mark is skipped.
     let mark = bytes.iter().zip(b"\xEF\xBB\xBF").take_while(|(a, b)| a == b).count();
     let mut rest = &bytes[mark..];
     while !rest.is_empty() {
@@ -169,7 +134,7 @@ fn for_each_line(bytes: &[u8], mut line: impl FnMut(&[u8])) {
     }
 }
 
-/// `key: value`, or `key value` where somebody forgot the colon.
+/// `key: value`, or `key value` without the colon.
 fn key_and_value(line: &[u8]) -> Option<(&[u8], &[u8])> {
     let line = strip(&line[..memchr(b'#', line).unwrap_or(line.len())]);
     let separator = match memchr(b':', line) {
@@ -238,7 +203,7 @@ impl Key {
     }
 }
 
-/// Whom the lines that follow are for.
+/// Which user agents the current group is for.
 #[derive(Clone, Copy, Default)]
 struct Addressed {
     specific: bool,
@@ -257,7 +222,7 @@ impl Addressed {
     }
 }
 
-/// What is collected while reading, for the crawler itself and for everybody.
+/// The rules collected while parsing, for this crawler and for `*`.
 struct Groups<'a> {
     agent: &'a [u8],
     ever_specific: bool,
@@ -294,7 +259,7 @@ impl<'a> Groups<'a> {
             Key::CrawlDelay => self.delay(value),
             Key::Sitemap => {
                 let sitemap = String::from_utf8_lossy(value);
-                // A list of a few; the bound keeps the search for repeats short.
+                // The bound keeps the linear search for duplicates short.
                 if self.sitemaps.len() < MAX_SITEMAPS
                     && !value.is_empty()
                     && !self.sitemaps.iter().any(|known| *known == sitemap)
@@ -323,7 +288,7 @@ impl<'a> Groups<'a> {
         }
         self.addressed.closed = true;
         let rules = if specific { &mut self.specific } else { &mut self.global };
-        // An empty pattern matches everything with no weight at all, which is the same as no rule.
+        // An empty pattern has the lowest precedence, which is the same as no rule.
         if value.is_empty() {
             return;
         }
@@ -349,23 +314,22 @@ impl<'a> Groups<'a> {
         let seconds: Option<f64> = std::str::from_utf8(&value[..digits]).ok().and_then(|text| text.parse().ok());
         let Some(seconds) = seconds.filter(|seconds| (0.0..=MAX_CRAWL_DELAY).contains(seconds)) else { return };
         let slot = if specific { &mut self.specific_delay } else { &mut self.global_delay };
-        // Of several, the most patient one is kept.
+        // Of several, the longest is kept.
         *slot = (*slot).max(Some(Duration::from_secs_f64(seconds)));
     }
 
     fn finish(self) -> Robots {
         let (mut rules, crawl_delay) =
             if self.ever_specific { (self.specific, self.specific_delay) } else { (self.global, self.global_delay) };
-        most_specific_first(&mut rules);
-        let mut decoded = Vec::new();
-        if rules.iter().any(|rule| memchr(b'%', &rule.pattern).is_some()) {
-            decoded.extend(rules.iter().map(|rule| Rule { pattern: decode(&rule.pattern).into(), ..*rule }));
-            most_specific_first(&mut decoded);
-            if decoded == rules {
-                decoded = Vec::new();
-            }
-        }
-        Robots { rules, decoded, crawl_delay, sitemaps: self.sitemaps }
+        rules.sort();
+        rules.dedup();
+        let is_escaped = rules.iter().any(|rule| memchr(b'%', &rule.pattern).is_some());
+        let decoded: Vec<Rule> = match is_escaped {
+            true => rules.iter().map(|rule| Rule { pattern: decode(&rule.pattern).into(), ..*rule }).collect(),
+            false => Vec::new(),
+        };
+        let decoded = (is_escaped && decoded != rules).then(|| RuleSet::new(&decoded));
+        Robots { rules: RuleSet::new(&rules), decoded, crawl_delay, sitemaps: self.sitemaps }
     }
 }
 
@@ -433,6 +397,7 @@ mod tests {
         check("user-agent: *\ndisallow: *a*b*c$\n", "http://x/axbxxcc", false);
         let stars = format!("user-agent: *\ndisallow: /{}$\n", "*a".repeat(2000));
         check(&stars, &format!("http://x/{}b", "a".repeat(4000)), true);
+        check(&stars, &format!("http://x/{}", "a".repeat(4000)), false);
     }
 
     #[test]
@@ -462,7 +427,7 @@ mod tests {
     }
 
     #[test]
-    fn no_answer_shuts_every_door_and_none_found_opens_them() {
+    fn no_response_disallows_everything_and_a_missing_file_nothing() {
         assert!(!Robots::disallow_all().allows("http://x/"));
         assert!(Robots::allow_all().allows("http://x/"));
     }

@@ -1,4 +1,4 @@
-//! Which URLs belong to a crawl: hosts, domains, and patterns of the user.
+//! The scope of a crawl: hosts, domains, and URL patterns of the user.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -16,7 +16,7 @@ pub enum Reach {
     /// The hosts of the seeds only.
     #[default]
     Host,
-    /// Their registrable domains: `www.example.org` lets `blog.example.org` in.
+    /// Their registrable domains: `www.example.org` includes `blog.example.org`.
     Domain,
     /// Every host below a top-level domain or any other suffix, such as `br` or `gov.br`.
     Suffix(String),
@@ -24,13 +24,13 @@ pub enum Reach {
     Any,
 }
 
-/// Why a word is no reach.
+/// A text that is no reach.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownReach(String);
 
 impl fmt::Display for UnknownReach {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{:?} is no scope: use host, domain, tld:NAME or any", self.0)
+        write!(formatter, "{:?} is not a scope: use host, domain, tld:NAME or any", self.0)
     }
 }
 
@@ -78,7 +78,7 @@ impl Pattern {
     }
 }
 
-/// The rules of one crawl.
+/// The scope of one crawl.
 #[derive(Clone, Debug, Default)]
 pub struct Scope {
     reach: Reach,
@@ -89,22 +89,22 @@ pub struct Scope {
 
 impl Scope {
     /// The scope around these seeds. With `include` patterns a URL must fit one of them; with `exclude` it must fit
-    /// none. Seeds themselves are always within.
+    /// none. Seeds are fetched without this check.
     pub fn new(reach: Reach, seeds: &[Url], include: Vec<Pattern>, exclude: Vec<Pattern>) -> Scope {
         let mut scope = Scope { reach, hosts: HashSet::new(), include, exclude };
-        seeds.iter().for_each(|seed| scope.admit(seed));
+        seeds.iter().for_each(|seed| scope.add_seed(seed));
         scope
     }
 
-    /// Lets another seed in: a seed's redirect leads to where the user meant to go.
-    pub fn admit(&mut self, seed: &Url) {
+    /// Adds the host or domain of a seed, or of the target of a redirected seed.
+    pub fn add_seed(&mut self, seed: &Url) {
         self.hosts.insert(match self.reach {
             Reach::Domain => site(seed).to_owned(),
             _ => host_of(seed),
         });
     }
 
-    /// Whether a URL in canonical spelling belongs to the crawl.
+    /// Whether a URL in canonical form is within the scope.
     pub fn contains(&self, url: &Url) -> bool {
         let within = match &self.reach {
             Reach::Any => true,

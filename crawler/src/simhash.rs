@@ -1,12 +1,12 @@
-//! A fingerprint that changes little when a page changes little.
+//! Simhash: a locality-sensitive fingerprint for near-duplicate detection.
 
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Two pages whose fingerprints differ in no more bits say the same (Manku and others, 2007).
+/// Fingerprints that differ in at most this many bits are near-duplicates (Manku and others, 2007).
 const NEAR_BITS: u32 = 3;
 
-/// The 64-bit simhash of a page's words, in pairs, without tags and without the words of the address that was asked
-/// for, which many pages that only say sorry repeat.
+/// The 64-bit simhash of a page's words, in pairs, without tags and without the words of the requested path, which many
+/// soft-404 pages repeat.
 pub(crate) fn simhash(html: &[u8], path: &str) -> u64 {
     let left_out: Vec<&[u8]> = path.as_bytes().split(|byte| !byte.is_ascii_alphanumeric()).take(64).collect();
     let mut votes = Votes::default();
@@ -22,7 +22,7 @@ pub(crate) fn simhash(html: &[u8], path: &str) -> u64 {
     votes.result()
 }
 
-/// Whether two pages say the same.
+/// Whether two fingerprints are those of near-duplicates.
 pub(crate) fn is_near(a: u64, b: u64) -> bool {
     (a ^ b).count_ones() <= NEAR_BITS
 }
@@ -47,7 +47,7 @@ fn for_each_word(html: &[u8], mut each: impl FnMut(&[u8])) {
     }
 }
 
-/// Each bit of a byte in the lowest bit of a byte of its own.
+/// Spreads the eight bits of a byte over eight bytes.
 const SPREAD: [u64; 256] = {
     let mut spread = [0; 256];
     let mut byte = 0;
@@ -62,7 +62,8 @@ const SPREAD: [u64; 256] = {
     spread
 };
 
-/// How many words voted for each bit; eight counters share a register until one could run over.
+/// Counts, for each bit, the words whose hash has it set. Eight 8-bit counters share a register until one could
+/// overflow.
 struct Votes {
     lanes: [u64; 8],
     n_in_lanes: u32,
@@ -109,7 +110,7 @@ impl Votes {
 mod tests {
     use super::*;
 
-    /// The same by the book: one counter per bit.
+    /// The reference implementation: one counter per bit.
     fn plain(html: &[u8]) -> u64 {
         let mut counts = [0_i64; 64];
         let mut before = 0;

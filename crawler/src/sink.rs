@@ -1,26 +1,31 @@
-//! Where pages go: the caller's business.
+//! The interface to the storage of pages, which the caller implements.
 
 use std::io;
 
 use crate::page::Page;
 
-/// Keeps pages. It lives on a thread of its own, so it may take its time to compress and to write.
+/// Stores pages. It runs on a thread of its own, so it may block while it compresses and writes.
+///
+/// After an error that may pass the crawl pauses and repeats the call; after any other it stops. Errors that may pass
+/// have the kind [`StorageFull`](io::ErrorKind::StorageFull), [`QuotaExceeded`](io::ErrorKind::QuotaExceeded) or
+/// [`ResourceBusy`](io::ErrorKind::ResourceBusy), or the system's code for too many open files. A sink that returns one
+/// must be as if the call had not been made.
 pub trait Sink: Send {
-    /// Takes a page.
+    /// Stores a page; it need not be durable before [`Sink::commit`].
     ///
     /// # Errors
-    /// When it cannot be kept; the crawl then stops.
-    fn put(&mut self, page: Page) -> io::Result<()>;
+    /// When it cannot be stored.
+    fn put(&mut self, page: &Page) -> io::Result<()>;
 
-    /// Makes every page taken so far durable, and says how far the sink has come. The frontier keeps that mark with
-    /// the URLs that it settles: after a crash the sink can drop what lies behind the mark, for those pages will be
-    /// fetched again.
+    /// Makes every page so far durable; gives the sink position, in a format of the sink's own. The frontier journals
+    /// that position with the URLs that it settles: after a crash the sink can drop everything after it, because those
+    /// pages will be fetched again.
     ///
     /// # Errors
-    /// When they cannot be made durable; the crawl then stops, and their URLs stay unsettled.
+    /// When they cannot be made durable; their URLs stay unsettled.
     fn commit(&mut self) -> io::Result<Vec<u8>>;
 
-    /// Closes what is open; nothing comes after it.
+    /// Closes the sink; no other call follows, unless this one is repeated.
     ///
     /// # Errors
     /// When that cannot be done.

@@ -1,301 +1,174 @@
 //! Sitemaps: lists of a site's pages as XML, text, RSS or Atom, plain or gzipped.
 
-use std::borrow::Cow;
-use std::io::Read;
+mod entries;
+mod scan;
 
-use memchr::{memchr, memmem};
+use bytes::Bytes;
+use encoding_rs::{Decoder, Encoding, UTF_8};
 use url::Url;
 
-use crate::canonical::{parse_seed, resolve};
-use crate::links::attributes;
-use crate::links::entities;
+use crate::decode::{Body, Fed};
+use entries::Entries;
+use scan::Scanner;
 
-/// The protocol allows so many entries in a file; more are left out.
+/// The largest number of entries that the protocol allows in a file; further ones are dropped.
 pub const MAX_SITEMAP_ENTRIES: usize = 50_000;
-/// The protocol allows 50 MB unpacked; what comes after is left out.
+/// The largest uncompressed size that the protocol allows; the rest is dropped.
 pub const MAX_SITEMAP_BYTES: usize = 50 << 20;
-/// A longer address is not kept.
+/// Longer URLs are dropped.
 const MAX_ADDRESS_BYTES: usize = 4096;
-/// Elements nested deeper are not looked into.
-const MAX_DEPTH: usize = 32;
+/// The first byte of a gzip file.
+const GZIP_MARK: u8 = 0x1F;
+/// The length of the longest byte order mark.
+const MAX_MARK_BYTES: usize = 3;
 
-/// What kind of list a file is.
+/// The format of a sitemap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SitemapKind {
     /// `<sitemapindex>`: a list of sitemaps.
     Index,
     /// `<urlset>`: a list of pages.
     Pages,
-    /// One address per line.
+    /// One URL per line.
     Text,
     /// An RSS feed, of any version.
     Rss,
     /// An Atom feed, of any version.
     Atom,
-    /// Nothing that can be read, or a document type with entities of its own, which no honest sitemap has.
+    /// Not a sitemap.
     Unknown,
 }
 
 /// What a sitemap lists.
 #[derive(Clone, Debug)]
 pub struct Sitemap {
-    /// What it turned out to be.
+    /// Its format.
     pub kind: SitemapKind,
-    /// The addresses, in canonical spelling and in their order: sitemaps for an index, pages for the rest.
+    /// The URLs in canonical form and in their order: sitemaps for an index, pages for the rest.
     pub urls: Vec<Url>,
-    /// Whether something was left out because of a bound.
+    /// Whether something was dropped because of a bound.
     pub truncated: bool,
+    /// Lines that are not blank, of a list in plain text.
+    pub(crate) n_lines: usize,
 }
 
-/// Reads a sitemap that was fetched from `url`. Torn and sloppy files give what can be read of them; entities are
-/// never expanded, and memory is bounded by [`MAX_SITEMAP_BYTES`] and [`MAX_SITEMAP_ENTRIES`].
+/// What a sitemap has listed so far.
+pub(crate) struct ListedSoFar {
+    pub(crate) kind: SitemapKind,
+    pub(crate) n_urls: usize,
+    pub(crate) n_lines: usize,
+    /// The memory that it takes.
+    pub(crate) n_bytes: usize,
+}
+
+/// Reads a sitemap that was fetched from `url`, also from a gzip file. Truncated and malformed files give the entries
+/// that can be read; entities are never expanded, and memory is bounded by [`MAX_SITEMAP_BYTES`] and
+/// [`MAX_SITEMAP_ENTRIES`].
 pub fn read_sitemap(bytes: &[u8], url: &Url) -> Sitemap {
-    let (bytes, cut) = unpack(bytes);
-    let bytes = match encoding_rs::Encoding::for_bom(&bytes) {
-        Some((encoding, _)) => Cow::Owned(encoding.decode(&bytes).0.into_owned().into_bytes()),
-        None => bytes,
+    let mut reader = SitemapReader::new(url.clone());
+    if bytes.first() != Some(&GZIP_MARK) {
+        reader.feed(&bytes[..bytes.len().min(MAX_SITEMAP_BYTES)]);
+        return reader.finish_after(bytes.len() > MAX_SITEMAP_BYTES);
+    }
+    let mut body = Body::new("", MAX_SITEMAP_BYTES, 0).expect("no encoding is unknown").or_gzip_file();
+    body.feed(Bytes::copy_from_slice(bytes));
+    let ended = loop {
+        match body.step() {
+            Ok(Fed::Busy) => {}
+            ended => break ended,
+        }
     };
-    let start = bytes.trim_ascii_start();
-    let mut reader = Reader { base: url, kind: SitemapKind::Unknown, urls: Vec::new(), truncated: cut };
-    if start.first() == Some(&b'<') {
-        reader.read_xml(start);
-    } else {
-        reader.read_text(start);
-    }
-    Sitemap { kind: reader.kind, urls: reader.urls, truncated: reader.truncated }
+    // A damaged file gives what was decoded before.
+    reader.feed(body.bytes());
+    reader.finish_after(!matches!(ended, Ok(Fed::More | Fed::Ended)))
 }
 
-/// The bytes without gzip around them, and whether they had to be cut.
-fn unpack(bytes: &[u8]) -> (Cow<'_, [u8]>, bool) {
-    if bytes.starts_with(&[0x1F, 0x8B]) {
-        let mut plain = Vec::new();
-        // A torn stream gives what came before the tear.
-        let torn = flate2::read::MultiGzDecoder::new(bytes).take(MAX_SITEMAP_BYTES as u64).read_to_end(&mut plain);
-        let cut = torn.is_err() || plain.len() == MAX_SITEMAP_BYTES;
-        return (Cow::Owned(plain), cut);
-    }
-    (Cow::Borrowed(&bytes[..bytes.len().min(MAX_SITEMAP_BYTES)]), bytes.len() > MAX_SITEMAP_BYTES)
+/// Reads a sitemap that is fed piece by piece and already unpacked. No byte is looked at more than a few times, however
+/// the pieces are cut, and besides the URLs only an incomplete tag is kept.
+pub struct SitemapReader {
+    scanner: Scanner,
+    entries: Entries,
+    /// The first bytes, until it is known whether they are a byte order mark.
+    head: Vec<u8>,
+    is_headless: bool,
+    /// For files in UTF-16.
+    decoder: Option<Decoder>,
 }
 
-struct Reader<'u> {
-    base: &'u Url,
-    kind: SitemapKind,
-    urls: Vec<Url>,
-    truncated: bool,
-}
+impl SitemapReader {
+    /// A reader for the sitemap at `url`.
+    pub fn new(url: Url) -> SitemapReader {
+        SitemapReader {
+            scanner: Scanner::new(),
+            entries: Entries::new(url),
+            head: Vec::new(),
+            is_headless: false,
+            decoder: None,
+        }
+    }
 
-impl Reader<'_> {
-    fn read_text(&mut self, bytes: &[u8]) {
-        for line in bytes.split(|byte| matches!(byte, b'\n' | b'\r')) {
-            let Ok(line) = std::str::from_utf8(line) else { continue };
-            let line = line.trim();
-            let starts =
-                |prefix: &str| line.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix));
-            if starts("http://") || starts("https://") || starts("www.") {
-                self.kind = SitemapKind::Text;
-                self.add(line);
+    /// Reads the next bytes.
+    pub fn feed(&mut self, piece: &[u8]) {
+        if self.is_headless {
+            return self.scan(piece);
+        }
+        self.head.extend_from_slice(piece);
+        if self.head.len() >= MAX_MARK_BYTES {
+            self.scan_head();
+        }
+    }
+
+    fn scan_head(&mut self) {
+        self.is_headless = true;
+        let head = std::mem::take(&mut self.head);
+        let (encoding, mark) = Encoding::for_bom(&head).unwrap_or((UTF_8, 0));
+        self.decoder = (encoding != UTF_8).then(|| encoding.new_decoder_without_bom_handling());
+        self.scan(&head[mark..]);
+    }
+
+    fn scan(&mut self, piece: &[u8]) {
+        match &mut self.decoder {
+            None => self.scanner.feed(piece, &mut self.entries),
+            Some(decoder) => {
+                let mut text = String::with_capacity(decoder.max_utf8_buffer_length(piece.len()).unwrap_or(0));
+                let _ = decoder.decode_to_string(piece, &mut text, false);
+                self.scanner.feed(text.as_bytes(), &mut self.entries);
             }
         }
     }
 
-    fn add(&mut self, address: &str) {
-        let address = address.trim();
-        if address.is_empty() {
-            return;
-        }
-        if self.urls.len() >= MAX_SITEMAP_ENTRIES || address.len() > MAX_ADDRESS_BYTES {
-            self.truncated = true;
-            return;
-        }
-        let url = if address.starts_with("www.") { parse_seed(address) } else { resolve(self.base, address) };
-        self.urls.extend(url);
+    /// What was listed so far.
+    pub(crate) fn listed(&self) -> ListedSoFar {
+        self.entries.listed()
     }
 
-    fn read_xml(&mut self, bytes: &[u8]) {
-        let mut entry = Entry::default();
-        let mut open: Vec<&[u8]> = Vec::new();
-        let mut rest = bytes;
-        while let Some(sign) = memchr(b'<', rest) {
-            entry.text(&rest[..sign]);
-            rest = &rest[sign..];
-            if let Some(after) = rest.strip_prefix(b"<![CDATA[") {
-                let end = memmem::find(after, b"]]>").unwrap_or(after.len());
-                entry.raw_text(&after[..end]);
-                rest = &after[(end + 3).min(after.len())..];
-                continue;
-            }
-            if rest.starts_with(b"<!--") {
-                let Some(end) = memmem::find(rest, b"-->") else { break };
-                rest = &rest[end + 3..];
-                continue;
-            }
-            let Some(end) = attributes::tag_end(rest, 1) else {
-                // Torn within a tag: the address before it is whole.
-                self.close(b"loc", &[], &mut entry);
-                break;
-            };
-            let tag = &rest[1..end];
-            rest = &rest[end + 1..];
-            match tag.first() {
-                Some(b'!') => {
-                    // An internal subset defines entities: this is an attack, not a sitemap.
-                    if memchr(b'[', tag).is_some() {
-                        self.kind = SitemapKind::Unknown;
-                        self.urls.clear();
-                        return;
-                    }
-                }
-                Some(b'?') | None => {}
-                Some(b'/') => {
-                    let name = local_name(&tag[1..]);
-                    self.close(name, &open, &mut entry);
-                    // A missing end tag closes with the next one outside it.
-                    if let Some(depth) = open.iter().rposition(|known| *known == name) {
-                        open.truncate(depth);
-                    }
-                }
-                Some(_) => {
-                    let name = local_name(tag);
-                    self.open(name, tag, &open, &mut entry);
-                    if tag.last() != Some(&b'/') && open.len() < MAX_DEPTH {
-                        open.push(name);
-                    } else if tag.last() == Some(&b'/') {
-                        self.close(name, &open, &mut entry);
-                    }
-                }
-            }
-        }
-        // A file torn within an entry still gives what that entry had.
-        self.end_entry(&mut entry);
+    /// Whether nothing of what follows would be listed.
+    pub(crate) fn is_full(&self) -> bool {
+        self.entries.is_full()
     }
 
-    fn open(&mut self, name: &[u8], tag: &[u8], open: &[&[u8]], entry: &mut Entry) {
-        if self.kind == SitemapKind::Unknown {
-            self.kind = match name {
-                b"sitemapindex" => SitemapKind::Index,
-                b"urlset" => SitemapKind::Pages,
-                b"rss" | b"RDF" => SitemapKind::Rss,
-                b"feed" => SitemapKind::Atom,
-                _ => SitemapKind::Unknown,
-            };
-            return;
+    /// What the sitemap lists.
+    pub fn finish(mut self) -> Sitemap {
+        if !self.is_headless {
+            self.scan_head();
         }
-        let parent = open.last().copied().unwrap_or(b"");
-        match (self.kind, name) {
-            (SitemapKind::Index | SitemapKind::Pages, b"loc") => {
-                if matches!(parent, b"url" | b"sitemap" | b"urlset" | b"sitemapindex") {
-                    entry.capture = Some(Field::Address);
-                }
-            }
-            // Translations of a page, as `<xhtml:link rel="alternate" href>`.
-            (SitemapKind::Pages, b"link") => {
-                let is_translation = attribute(tag, b"hreflang").is_some();
-                if is_translation && attribute(tag, b"rel").is_some_and(|rel| *rel == *b"alternate") {
-                    let href = attribute(tag, b"href");
-                    entry.others.extend(href.map(|href| String::from_utf8_lossy(&href).into_owned()));
-                }
-            }
-            (SitemapKind::Rss, b"link") if parent == b"item" => entry.capture = Some(Field::Address),
-            (SitemapKind::Rss, b"guid") if parent == b"item" => entry.capture = Some(Field::Identity),
-            (SitemapKind::Atom, b"link") if parent == b"entry" && entry.address.is_empty() => {
-                let is_page = attribute(tag, b"rel").is_none_or(|rel| *rel == *b"alternate");
-                if let Some(href) = attribute(tag, b"href").filter(|_| is_page) {
-                    entry.address = href.into_owned();
-                }
-            }
-            _ => {}
-        }
+        self.scanner.finish(&mut self.entries);
+        self.entries.into_sitemap()
     }
 
-    fn close(&mut self, name: &[u8], open: &[&[u8]], entry: &mut Entry) {
-        match (self.kind, name) {
-            // Sloppy files put several addresses into one entry.
-            (SitemapKind::Index | SitemapKind::Pages, b"loc") if entry.capture.take().is_some() => {
-                let address = std::mem::take(&mut entry.address);
-                self.add_once(&String::from_utf8_lossy(&address));
-            }
-            (SitemapKind::Pages, b"url") if !open.contains(&&b"loc"[..]) => self.end_entry(entry),
-            (SitemapKind::Rss, b"link" | b"guid") => entry.capture = None,
-            (SitemapKind::Rss, b"item") | (SitemapKind::Atom, b"entry") => self.end_entry(entry),
-            _ => {}
+    fn finish_after(mut self, was_truncated: bool) -> Sitemap {
+        if was_truncated {
+            self.entries.mark_truncated();
         }
-    }
-
-    fn end_entry(&mut self, entry: &mut Entry) {
-        let ended = std::mem::take(entry);
-        let feed = matches!(self.kind, SitemapKind::Rss | SitemapKind::Atom);
-        if feed && ended.capture.is_none() {
-            let address = if ended.address.trim_ascii().is_empty() { &ended.identity } else { &ended.address };
-            let address = String::from_utf8_lossy(address);
-            // An identity that is no address is a number or a name.
-            if !ended.address.trim_ascii().is_empty() || address.trim().starts_with("http") {
-                self.add_once(&address);
-            }
-        }
-        for other in ended.others {
-            self.add_once(&other);
-        }
-    }
-
-    /// Adds an address unless it is the last one again, as the translations of a page repeat it.
-    fn add_once(&mut self, address: &str) {
-        let before = self.urls.len();
-        self.add(address);
-        if self.urls.len() > before {
-            let window = before.saturating_sub(64);
-            let added = self.urls.len() - 1;
-            if self.urls[window..added].contains(&self.urls[added]) {
-                self.urls.pop();
-            }
-        }
+        self.finish()
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Field {
-    Address,
-    Identity,
-}
-
-/// One entry while it is read.
-#[derive(Default)]
-struct Entry {
-    address: Vec<u8>,
-    identity: Vec<u8>,
-    others: Vec<String>,
-    capture: Option<Field>,
-}
-
-impl Entry {
-    fn text(&mut self, text: &[u8]) {
-        if self.capture.is_some() && !text.is_empty() {
-            self.raw_text(&entities::decode(text));
-        }
-    }
-
-    fn raw_text(&mut self, text: &[u8]) {
-        let into = match self.capture {
-            Some(Field::Address) => &mut self.address,
-            Some(Field::Identity) => &mut self.identity,
-            None => return,
-        };
-        let room = (MAX_ADDRESS_BYTES * 2).saturating_sub(into.len());
-        into.extend_from_slice(&text[..text.len().min(room)]);
-    }
-}
-
-/// A tag's name without its prefix.
-fn local_name(tag: &[u8]) -> &[u8] {
-    let end = tag.iter().take_while(|byte| !byte.is_ascii_whitespace() && **byte != b'/').count();
-    let name = &tag[..end];
-    memchr::memrchr(b':', name).map_or(name, |colon| &name[colon + 1..])
-}
-
-fn attribute<'t>(tag: &'t [u8], name: &[u8]) -> Option<Cow<'t, [u8]>> {
-    let start = tag.iter().take_while(|byte| !byte.is_ascii_whitespace()).count();
-    let mut found = Vec::new();
-    attributes::read(&tag[start..], &mut found);
-    found.into_iter().find(|attribute| attribute.name == name).map(|attribute| entities::decode(attribute.value))
+/// Whether a path ends as those of sitemaps do: `/sitemap.xml`, `/news-sitemap-2.xml.gz`, `/sitemap_index.xml`.
+pub(crate) fn is_sitemap_name(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
+    let stem = name.strip_suffix(".gz").unwrap_or(&name);
+    name.contains("sitemap") && (stem.ends_with(".xml") || stem.ends_with(".txt"))
 }
 
 #[cfg(test)]
@@ -307,6 +180,11 @@ mod tests {
         let sitemap = read_sitemap(text.as_bytes(), &Url::parse("http://x.org/sitemap.xml").unwrap());
         let urls: Vec<&str> = sitemap.urls.iter().map(Url::as_str).collect();
         assert_eq!((sitemap.kind, &urls[..]), (kind, expected), "{text}");
+        // Single bytes must give the same.
+        let mut reader = SitemapReader::new(Url::parse("http://x.org/sitemap.xml").unwrap());
+        text.as_bytes().iter().for_each(|byte| reader.feed(std::slice::from_ref(byte)));
+        let torn = reader.finish();
+        assert_eq!((torn.kind, torn.urls), (sitemap.kind, sitemap.urls), "in single bytes: {text}");
     }
 
     #[test]
@@ -320,12 +198,30 @@ mod tests {
     }
 
     #[test]
-    fn entities_are_refused_and_never_expanded() {
+    fn a_document_type_is_skipped_and_its_entities_are_never_expanded() {
+        for kind in [
+            "<!DOCTYPE u [<!ENTITY a 'b'>]>",
+            "<!DOCTYPE u [ <!-- don't ]> --> <!ENTITY a \"]>\"> <?pi ' ?> %b; ] >",
+            "<!DOCTYPE u PUBLIC \"-//[//\" 'http://x/[u].dtd'>",
+            "<!DOCTYPE u>",
+        ] {
+            let text =
+                format!("<?xml version='1.0'?>\n{kind}<urlset><url><loc>http://x.org/p?a=1&amp;b</loc></url></urlset>");
+            check(&text, SitemapKind::Pages, &["http://x.org/p?a=1&b"]);
+        }
         check(
-            "<!DOCTYPE u [<!ENTITY a 'b'>]><urlset><url><loc>http://x.org/&a;</loc></url></urlset>",
-            SitemapKind::Unknown,
-            &[],
+            "<!DOCTYPE u [<!ENTITY a 'b'>]><urlset><url><loc>http://x.org/&a;</loc></url><url><loc>/c</loc></url></urlset>",
+            SitemapKind::Pages,
+            &["http://x.org/c"],
         );
+    }
+
+    #[test]
+    fn a_sitemap_may_be_in_utf_16() {
+        let text = "\u{FEFF}<urlset><url><loc>http://x.org/\u{e9}</loc></url></urlset>";
+        let bytes: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let sitemap = read_sitemap(&bytes, &Url::parse("http://x.org/").unwrap());
+        assert_eq!(sitemap.urls[0].as_str(), "http://x.org/%C3%A9");
     }
 
     #[test]
@@ -359,9 +255,26 @@ mod tests {
 
     #[test]
     fn hostile_bytes_end_soon() {
-        for piece in ["<", "<loc>", "<url><loc>http://x/", "<!--", "<![CDATA[", "&amp;", "<a b='", "]]>"] {
+        let url = Url::parse("http://x.org/").unwrap();
+        let pieces =
+            ["<", "<loc>", "<url><loc>http://x/", "<!--", "<![CDATA[", "&amp;", "<a b='", "]]>", "<!D [", "<!D '[\""];
+        for piece in pieces {
             let text = format!("<urlset>{}", piece.repeat(50_000));
-            read_sitemap(text.as_bytes(), &Url::parse("http://x.org/").unwrap());
+            read_sitemap(text.as_bytes(), &url);
+            let mut reader = SitemapReader::new(url.clone());
+            text.as_bytes().chunks(3).for_each(|piece| reader.feed(piece));
+            reader.finish();
         }
+    }
+
+    #[test]
+    fn urls_are_bounded_in_number_and_bytes() {
+        let url = Url::parse("http://x.org/").unwrap();
+        let many: String = (0..MAX_SITEMAP_ENTRIES + 10).map(|index| format!("http://x.org/{index}\n")).collect();
+        let sitemap = read_sitemap(many.as_bytes(), &url);
+        assert_eq!((sitemap.urls.len(), sitemap.truncated), (MAX_SITEMAP_ENTRIES, true));
+        let long: String = (0..6000).map(|index| format!("http://x.org/{}{index}\n", "a".repeat(4000))).collect();
+        let sitemap = read_sitemap(long.as_bytes(), &url);
+        assert!(sitemap.urls.len() < 5000 && sitemap.truncated);
     }
 }

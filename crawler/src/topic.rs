@@ -1,4 +1,4 @@
-//! What a page is about, and what a link to it promises: the models of focused crawling.
+//! The models of focused crawling: whether a page is on the topic, and whether a link leads to one.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
@@ -7,7 +7,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::frontier::Link;
 
-/// Words kept by a model at most; the rarest are forgotten when there are more.
+/// The largest number of words in a model; further ones are not added.
 const MAX_WORDS: usize = 1 << 20;
 /// Bytes of a page that are read for its words.
 const MAX_PAGE_BYTES: usize = 1 << 18;
@@ -16,7 +16,7 @@ const MAX_PAGE_WORDS: usize = 1 << 14;
 /// Words that a topic learnt from its seeds has.
 const N_LEARNT_WORDS: usize = 20;
 
-/// The words of a text: letters and figures, in lower case; of Chinese and Japanese, pairs of letters.
+/// The words of a text: letters and digits, in lower case; for Chinese and Japanese, character bigrams.
 pub fn words(text: &str, mut take: impl FnMut(&str)) {
     let mut word = String::new();
     let mut previous: Option<char> = None;
@@ -54,7 +54,7 @@ fn is_ideograph(letter: char) -> bool {
     matches!(letter, '\u{3040}'..='\u{30FF}' | '\u{3400}'..='\u{9FFF}' | '\u{F900}'..='\u{FAFF}' | '\u{20000}'..='\u{3134F}')
 }
 
-/// Words that say nothing, by language; of Chinese, pairs of letters.
+/// Stop words by language; for Chinese, character bigrams.
 const STOP_WORDS: [(&str, &str); 6] = [
     (
         "en",
@@ -109,7 +109,7 @@ const STOP_WORDS: [(&str, &str); 6] = [
          通过 通過 进行 進行 表示 来说 來說 也是 都是 的是 是一 了一 的一 也不 都不",
     ),
 ];
-/// Words of addresses and of markup, which say nothing in any language.
+/// Words of URLs and markup, which are stop words in every language.
 const WEB_WORDS: &[&str] = &[
     "http", "https", "www", "html", "htm", "php", "asp", "aspx", "index", "com", "org", "net", "br", "cn", "nbsp",
     "amp", "quot", "copy", "href", "src", "div", "span", "class", "id", "li", "ul", "td", "tr", "img", "script",
@@ -119,18 +119,18 @@ const WEB_WORDS: &[&str] = &[
 static STOP_SETS: LazyLock<Vec<HashSet<&'static str>>> =
     LazyLock::new(|| STOP_WORDS.iter().map(|(_, list)| list.split_whitespace().collect()).collect());
 
-/// Whether a word says nothing in some language: for texts too short to tell theirs.
-fn says_nothing(word: &str) -> bool {
-    is_of_the_web(word) || STOP_SETS.iter().any(|list| list.contains(word))
+/// Whether a word is a stop word in any language, for texts too short to detect theirs.
+fn is_stop_word(word: &str) -> bool {
+    is_web_word(word) || STOP_SETS.iter().any(|list| list.contains(word))
 }
 
-fn is_of_the_web(word: &str) -> bool {
+fn is_web_word(word: &str) -> bool {
     WEB_WORDS.contains(&word) || word.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// The words of a page that say something, with how often they stand there. The page's language is the one whose stop
-/// words it has most.
-fn telling_words(body: &[u8]) -> HashMap<String, u32> {
+/// The words of a page without stop words, with their counts. The language of the page is the one with the most stop
+/// word hits.
+fn content_words(body: &[u8]) -> HashMap<String, u32> {
     let mut counts: HashMap<String, u32> = HashMap::new();
     page_words(body, |word| {
         if let Some(count) = counts.get_mut(word) {
@@ -141,7 +141,7 @@ fn telling_words(body: &[u8]) -> HashMap<String, u32> {
     });
     let hits = |list: &HashSet<&str>| list.iter().filter_map(|word| counts.get(*word)).sum::<u32>();
     let language = STOP_SETS.iter().max_by_key(|list| hits(list));
-    counts.retain(|word, _| !is_of_the_web(word) && language.is_none_or(|list| !list.contains(word.as_str())));
+    counts.retain(|word, _| !is_web_word(word) && language.is_none_or(|list| !list.contains(word.as_str())));
     counts
 }
 
@@ -161,7 +161,7 @@ fn page_words(body: &[u8], mut take: impl FnMut(&str)) {
     }
 }
 
-/// How often words occur, with the most frequent ones at hand.
+/// Word counts over pages, with a list of the most frequent words.
 #[derive(Default)]
 pub struct TermTable {
     counts: HashMap<String, u32>,
@@ -172,7 +172,7 @@ pub struct TermTable {
 impl TermTable {
     /// Counts the words of a page.
     pub fn count(&mut self, body: &[u8], n_terms: usize) {
-        for (word, count) in telling_words(body) {
+        for (word, count) in content_words(body) {
             if let Some(sum) = self.counts.get_mut(&word) {
                 *sum += count;
             } else if self.counts.len() < MAX_WORDS {
@@ -180,7 +180,7 @@ impl TermTable {
             }
         }
         self.n_pages += 1;
-        // The list changes ever more slowly: it is made anew on page 1, 2, 3, … 16 and then every sixteenth.
+        // The list changes ever more slowly: it is rebuilt on each of the first 16 pages and then every 16 pages.
         if self.n_pages <= 16 || self.n_pages.is_multiple_of(16) {
             let mut all: Vec<(&String, &u32)> = self.counts.iter().collect();
             all.sort_by(|a, b| b.1.cmp(a.1).then(a.0.cmp(b.0)));
@@ -188,34 +188,34 @@ impl TermTable {
         }
     }
 
-    /// The most frequent terms, the first first, with their counts.
+    /// The most frequent terms with their counts, in descending order.
     pub fn top(&self) -> impl Iterator<Item = (&str, u32)> {
         self.top.iter().map(|word| (word.as_str(), self.counts.get(word).copied().unwrap_or(0)))
     }
 
-    /// How many of the most frequent terms stand in a URL.
+    /// How many of the most frequent terms occur in a URL.
     pub fn n_found(&self, url: &str) -> usize {
         let url = url.to_lowercase();
         self.top.iter().filter(|term| url.contains(term.as_str())).count()
     }
 }
 
-/// An on-line naive Bayes over what can be known of a link before it is followed.
+/// An online naive Bayes classifier over the features of a link.
 #[derive(Default)]
 pub struct LinkModel {
-    /// For each feature how often it led to a page on the topic and how often to another.
+    /// For each feature, how often it led to a page on the topic and how often to another.
     counts: HashMap<u64, [f32; 2]>,
     totals: [f32; 2],
     examples: [f32; 2],
 }
 
 impl LinkModel {
-    /// Learns where a link led to.
-    pub fn learn(&mut self, link: &Link, from_topic: bool, on_topic: bool) {
+    /// Trains with a link whose target was classified.
+    pub fn learn(&mut self, link: &Link, from_on_topic: bool, on_topic: bool) {
         let side = usize::from(!on_topic);
         self.examples[side] += 1.0;
         let (counts, totals) = (&mut self.counts, &mut self.totals);
-        features(link, from_topic, |feature| {
+        features(link, from_on_topic, |feature| {
             if counts.len() < MAX_WORDS || counts.contains_key(&feature) {
                 counts.entry(feature).or_default()[side] += 1.0;
                 totals[side] += 1.0;
@@ -223,13 +223,12 @@ impl LinkModel {
         });
     }
 
-    /// How much sooner a page on the topic is behind the link than another: the logarithm of the odds, 0 when nothing
-    /// is known.
-    pub fn log_odds(&self, link: &Link, from_topic: bool) -> f32 {
+    /// The log odds that the link leads to a page on the topic; 0 without training.
+    pub fn log_odds(&self, link: &Link, from_on_topic: bool) -> f32 {
         let prior = ((self.examples[0] + 1.0) / (self.examples[1] + 1.0)).ln();
         let size = self.counts.len() as f32 + 1.0;
         let mut sum = 0.0;
-        features(link, from_topic, |feature| {
+        features(link, from_on_topic, |feature| {
             let [on, off] = self.counts.get(&feature).copied().unwrap_or([0.0; 2]);
             if on + off > 0.0 {
                 sum += ((on + 0.5) / (self.totals[0] + 0.5 * size)).ln()
@@ -240,12 +239,12 @@ impl LinkModel {
     }
 }
 
-/// What is seen of a link: words of its text, of the text around it and of its address, and whether the page it stands
-/// on was on the topic. The same word counts apart in each place.
-fn features(link: &Link, from_topic: bool, mut take: impl FnMut(u64)) {
-    let mut place = |kind: u8, text: &str| {
+/// The features of a link: words of the anchor, the context and the URL, and whether the linking page was on the topic.
+/// The same word is a different feature in each field.
+fn features(link: &Link, from_on_topic: bool, mut take: impl FnMut(u64)) {
+    let mut add_words = |kind: u8, text: &str| {
         words(text, |word| {
-            if kind == b'u' || !says_nothing(word) {
+            if kind == b'u' || !is_stop_word(word) {
                 let mut key = Vec::with_capacity(word.len() + 1);
                 key.push(kind);
                 key.extend(word.bytes());
@@ -253,52 +252,51 @@ fn features(link: &Link, from_topic: bool, mut take: impl FnMut(u64)) {
             }
         });
     };
-    place(b'a', &link.anchor);
-    place(b'c', &link.context);
-    place(b'u', link.url.path());
-    place(b'h', link.url.host_str().unwrap_or(""));
-    take(xxh3_64(if from_topic { b"p+" } else { b"p-" }));
+    add_words(b'a', &link.anchor);
+    add_words(b'c', &link.context);
+    add_words(b'u', link.url.path());
+    add_words(b'h', link.url.host_str().unwrap_or(""));
+    take(xxh3_64(if from_on_topic { b"p+" } else { b"p-" }));
 }
 
-/// What a topic is: words that a page on it has, each with its weight.
+/// A topic: the words of its pages, with weights.
 #[derive(Clone, Debug, Default)]
-pub struct Subject {
+pub struct TopicProfile {
     words: Vec<(String, f32)>,
-    /// Given words stay what they are.
-    is_given: bool,
-    /// For each word in how many seeds and in how many other pages it stands.
-    stands_in: HashMap<String, [u32; 2]>,
+    /// Words given by the user do not change.
+    is_fixed: bool,
+    /// Document frequency of each word: in seeds and in other pages.
+    document_counts: HashMap<String, [u32; 2]>,
     n_pages: [u32; 2],
 }
 
-impl Subject {
+impl TopicProfile {
     /// A topic of these words.
-    pub fn of_words(list: impl IntoIterator<Item = impl AsRef<str>>) -> Subject {
+    pub fn of_words(list: impl IntoIterator<Item = impl AsRef<str>>) -> TopicProfile {
         let mut found = Vec::new();
         for text in list {
             words(text.as_ref(), |word| found.push((word.to_owned(), 1.0)));
         }
         found.sort_by(|a, b| a.0.cmp(&b.0));
         found.dedup_by(|a, b| a.0 == b.0);
-        Subject { words: found, is_given: true, ..Subject::default() }
+        TopicProfile { words: found, is_fixed: true, ..TopicProfile::default() }
     }
 
-    /// The topic that the seeds have in common: words that stand in them and seldom in other pages. It is learnt while
-    /// the crawl goes on.
-    pub fn of_seeds() -> Subject {
-        Subject::default()
+    /// A topic learnt during the crawl: words that are frequent in the seeds and rare in other pages.
+    pub fn of_seeds() -> TopicProfile {
+        TopicProfile::default()
     }
 
-    /// The words and what each counts, the heaviest first.
+    /// The words with their weights, heaviest first.
     pub fn words(&self) -> &[(String, f32)] {
         &self.words
     }
 
-    /// Whether a page is on the topic. Of given words a third must stand in it, and never more than three; of learnt
-    /// ones a third by weight. Where the topic is learnt the seeds are on it.
-    pub fn judge(&mut self, body: &[u8], is_seed: bool) -> bool {
-        let found = telling_words_or_all(body, self.is_given);
-        if self.is_given {
+    /// Whether a page is on the topic. It must contain a third of the given words, or three; of learnt words a third by
+    /// weight. Seeds are always on a learnt topic.
+    pub fn classify(&mut self, body: &[u8], is_seed: bool) -> bool {
+        let found = profile_words(body, self.is_fixed);
+        if self.is_fixed {
             let n_found = self.words.iter().filter(|(word, _)| found.contains_key(word)).count();
             return n_found > 0 && (n_found >= 3 || n_found * 3 >= self.words.len());
         }
@@ -312,37 +310,37 @@ impl Subject {
         let side = usize::from(!is_seed);
         self.n_pages[side] = self.n_pages[side].saturating_add(1);
         for word in found.keys() {
-            if let Some(counts) = self.stands_in.get_mut(word) {
+            if let Some(counts) = self.document_counts.get_mut(word) {
                 counts[side] += 1;
-            } else if is_seed && self.stands_in.len() < MAX_WORDS {
-                // Words that no seed has cannot become words of the topic.
-                self.stands_in.insert(word.clone(), [1, 0]);
+            } else if is_seed && self.document_counts.len() < MAX_WORDS {
+                // Only words of seeds can become words of the topic.
+                self.document_counts.insert(word.clone(), [1, 0]);
             }
         }
         let n_all: u32 = self.n_pages.iter().sum();
-        if !self.stands_in.is_empty() && (is_seed || n_all.is_multiple_of(16)) {
+        if !self.document_counts.is_empty() && (is_seed || n_all.is_multiple_of(16)) {
             let share = |n: u32, of: u32| n as f32 / of.max(1) as f32;
             let weight = |counts: &[u32; 2]| {
                 let (inside, outside) = (share(counts[0], self.n_pages[0]), share(counts[1], self.n_pages[1]));
                 inside * ((inside + 0.02) / (outside + 0.02)).ln()
             };
             let mut all: Vec<(&String, f32)> =
-                self.stands_in.iter().map(|(word, counts)| (word, weight(counts))).collect();
+                self.document_counts.iter().map(|(word, counts)| (word, weight(counts))).collect();
             all.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(b.0)));
             let best = all.into_iter().take(N_LEARNT_WORDS).filter(|(_, weight)| *weight > 0.0);
             self.words = best.map(|(word, weight)| (word.clone(), weight)).collect();
         }
     }
 
-    /// What it takes to go on after a restart: the words and their weights.
+    /// The words and weights, to be restored after a restart.
     pub(crate) fn state(&self) -> Vec<u8> {
         let lines: String = self.words.iter().map(|(word, weight)| format!("{word}\t{weight}\n")).collect();
         lines.into_bytes()
     }
 
-    /// Goes on with the words of before, unless other ones are given.
+    /// Restores saved words, unless the user has given some.
     pub(crate) fn resume(&mut self, state: &[u8]) {
-        if !self.is_given {
+        if !self.is_fixed {
             let lines = String::from_utf8_lossy(state).into_owned();
             let words = lines.lines().filter_map(|line| line.split_once('\t'));
             self.words = words.filter_map(|(word, weight)| Some((word.to_owned(), weight.parse().ok()?))).collect();
@@ -350,10 +348,11 @@ impl Subject {
     }
 }
 
-/// Given words are looked for as they are, also where they say nothing in the language of the page.
-fn telling_words_or_all(body: &[u8], all: bool) -> HashMap<String, u32> {
+/// The words of a page to compare with a profile: all words for given ones, which may be stop words of the page's
+/// language.
+fn profile_words(body: &[u8], all: bool) -> HashMap<String, u32> {
     if !all {
-        return telling_words(body);
+        return content_words(body);
     }
     let mut found = HashMap::new();
     page_words(body, |word| {
@@ -395,15 +394,15 @@ mod tests {
 
     #[test]
     fn topics_are_told_in_any_script() {
-        let mut topic = Subject::of_words(["足球", "gol"]);
-        assert!(topic.judge("<p>今天足球比赛</p>".as_bytes(), false));
-        assert!(!topic.judge(b"<p>nothing of it</p>", false));
+        let mut topic = TopicProfile::of_words(["足球", "gol"]);
+        assert!(topic.classify("<p>今天足球比赛</p>".as_bytes(), false));
+        assert!(!topic.classify(b"<p>nothing of it</p>", false));
     }
 
     #[test]
     fn stop_words_are_those_of_the_pages_language() {
         let words = |text: &str| {
-            let mut words: Vec<String> = telling_words(text.as_bytes()).into_keys().collect();
+            let mut words: Vec<String> = content_words(text.as_bytes()).into_keys().collect();
             words.sort();
             words
         };
@@ -414,19 +413,19 @@ mod tests {
 
     #[test]
     fn a_topic_is_learnt_from_seeds_against_the_other_pages() {
-        let mut topic = Subject::of_seeds();
+        let mut topic = TopicProfile::of_seeds();
         for seed in ["futebol gol campeonato contato", "futebol gol jogador contato"] {
-            assert!(topic.judge(seed.as_bytes(), true));
+            assert!(topic.classify(seed.as_bytes(), true));
         }
         for page in 0..40 {
             let other = format!("receita bolo contato cozinha{page}");
-            assert!(!topic.judge(other.as_bytes(), false) || page < 16, "page {page}");
+            assert!(!topic.classify(other.as_bytes(), false) || page < 16, "page {page}");
         }
         let best: Vec<&str> = topic.words().iter().take(2).map(|(word, _)| word.as_str()).collect();
         assert_eq!(best, ["futebol", "gol"]);
-        assert!(topic.judge(b"o futebol e o gol de ontem", false));
-        let mut again = Subject::of_seeds();
+        assert!(topic.classify(b"o futebol e o gol de ontem", false));
+        let mut again = TopicProfile::of_seeds();
         again.resume(&topic.state());
-        assert!(again.judge(b"o futebol e o gol de ontem", false) && !again.judge(b"bolo e contato", false));
+        assert!(again.classify(b"o futebol e o gol de ontem", false) && !again.classify(b"bolo e contato", false));
     }
 }

@@ -1,39 +1,43 @@
-//! Addresses that a machine makes up without end: what can be seen from the URL alone.
+//! Crawler traps: endless generated URLs, detected from the URL alone.
+
+use std::time::SystemTime;
 
 use url::Url;
 
-/// A longer URL is a trap, or no page anybody links to on purpose.
+/// Longer URLs are traps.
 const MAX_URL_BYTES: usize = 2048;
-/// More path segments than this.
+/// URLs with more path segments are traps.
 const MAX_SEGMENTS: usize = 24;
-/// A segment may stand so often in one path.
+/// The largest number of equal segments in a path.
 const MAX_SEGMENT_REPEATS: usize = 3;
-/// A sequence of segments may follow itself so often (`/a/b/a/b/a/b` is three).
+/// The largest number of consecutive repeats of a sequence of segments (`/a/b/a/b/a/b` has three).
 const MAX_RUN_REPEATS: usize = 2;
-/// More parameters than this.
+/// URLs with more query parameters are traps.
 const MAX_PARAMETERS: usize = 16;
-/// A parameter's name may stand so often in one query.
+/// The largest number of equal parameter names in a query.
 const MAX_PARAMETER_REPEATS: usize = 4;
-/// Calendars are believed this many years to either side of the present.
-const CALENDAR_YEARS: std::ops::RangeInclusive<u32> = 1990..=2031;
+/// Calendar pages of earlier years are traps: the web has no events from before it.
+const FIRST_CALENDAR_YEAR: u32 = 1990;
+/// Calendar pages further ahead than this many years are traps.
+const YEARS_AHEAD: u32 = 5;
 
-/// What is wrong with a URL.
+/// The kind of trap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Trap {
-    /// Longer than any honest address.
+    /// The URL is too long.
     TooLong,
-    /// Deeper than any honest tree.
+    /// The path is too deep.
     TooDeep,
-    /// The same segments again and again.
+    /// The same path segments repeat.
     RepeatedSegments,
-    /// A calendar, far from the present.
+    /// A calendar page far from the present.
     Calendar,
-    /// A query that grows with every click.
+    /// A query that grows with every link.
     QueryGrowth,
 }
 
 impl Trap {
-    /// The word that reports use.
+    /// The name in reports.
     pub fn name(self) -> &'static str {
         match self {
             Trap::TooLong => "too-long",
@@ -45,9 +49,16 @@ impl Trap {
     }
 }
 
-/// What makes this URL look like a trap, if anything. It looks at the URL only: a trap that makes up honest addresses
-/// is stopped by the budget of its host.
-pub fn trap(url: &Url) -> Option<Trap> {
+/// The current year, which calendar pages are compared with.
+pub(crate) fn this_year() -> u32 {
+    const SECONDS_PER_YEAR: u64 = 31_556_952;
+    let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    1970 + u32::try_from(since_1970.as_secs() / SECONDS_PER_YEAR).unwrap_or(0)
+}
+
+/// The trap that a URL looks like in a year, if any. Only the URL is examined: traps with ordinary URLs are limited by
+/// the request budget of the host.
+pub fn trap(url: &Url, this_year: u32) -> Option<Trap> {
     if url.as_str().len() > MAX_URL_BYTES {
         return Some(Trap::TooLong);
     }
@@ -64,7 +75,7 @@ pub fn trap(url: &Url) -> Option<Trap> {
     if n_segments > MAX_SEGMENT_REPEATS && repeats(segments) {
         return Some(Trap::RepeatedSegments);
     }
-    if is_far_calendar(segments, url.query()) {
+    if is_far_calendar(segments, url.query(), this_year) {
         return Some(Trap::Calendar);
     }
     url.query().and_then(query_growth)
@@ -73,7 +84,7 @@ pub fn trap(url: &Url) -> Option<Trap> {
 fn repeats(segments: &[&str]) -> bool {
     let frequent =
         segments.iter().any(|one| segments.iter().filter(|other| *other == one).count() > MAX_SEGMENT_REPEATS);
-    // A run of segments that follows itself: half of `/a/b/a/b/a/b` would be enough for an honest path.
+    // A sequence of segments that repeats itself. Ordinary paths repeat a sequence once at most.
     let runs = (1..=segments.len() / (MAX_RUN_REPEATS + 1)).any(|length| {
         let mut same = 0;
         (length..segments.len()).any(|at| {
@@ -84,15 +95,16 @@ fn repeats(segments: &[&str]) -> bool {
     frequent || runs
 }
 
-/// `/calendar/2093/7`, `/2093/7/1`, `?year=1801&month=2`: a date that nobody wrote about.
-fn is_far_calendar(segments: &[&str], query: Option<&str>) -> bool {
+/// `/calendar/2093/7`, `/2093/7/1`, `?year=1801&month=2`: a date far from the present.
+fn is_far_calendar(segments: &[&str], query: Option<&str>, this_year: u32) -> bool {
     let number = |text: &str| text.parse::<u32>().ok().filter(|_| text.len() <= 4);
-    let is_far = |year: u32| (1600..=2400).contains(&year) && !CALENDAR_YEARS.contains(&year);
-    let in_path = segments.windows(2).enumerate().any(|(place, pair)| {
+    let near = FIRST_CALENDAR_YEAR..=this_year + YEARS_AHEAD;
+    let is_far = |year: u32| (1600..=2400).contains(&year) && !near.contains(&year);
+    let in_path = segments.windows(2).enumerate().any(|(index, pair)| {
         let month = number(pair[1]).is_some_and(|month| (1..=12).contains(&month) && pair[1].len() <= 2);
-        let day = segments.get(place + 2).and_then(|text| number(text)).is_some_and(|day| (1..=31).contains(&day));
-        // Two numbers alone may be a product and its page.
-        let is_date = month && (day || segments[..place].iter().any(|segment| names_calendar(segment)));
+        let day = segments.get(index + 2).and_then(|text| number(text)).is_some_and(|day| (1..=31).contains(&day));
+        // Two numbers alone may be a product number and a page number.
+        let is_date = month && (day || segments[..index].iter().any(|segment| names_calendar(segment)));
         is_date && pair[0].len() == 4 && number(pair[0]).is_some_and(is_far)
     });
     let in_query = query.is_some_and(|query| {
@@ -129,11 +141,11 @@ mod tests {
 
     #[track_caller]
     fn check(url: &str, expected: Option<Trap>) {
-        assert_eq!(trap(&Url::parse(url).unwrap()), expected, "{url}");
+        assert_eq!(trap(&Url::parse(url).unwrap(), 2026), expected, "{url}");
     }
 
     #[test]
-    fn traps_are_told_by_their_addresses() {
+    fn traps_are_recognised_by_their_urls() {
         check("http://x.org/a/b/a/b/a/b", Some(Trap::RepeatedSegments));
         check("http://x.org/a/x/a/y/a/z/a", Some(Trap::RepeatedSegments));
         check(&format!("http://x.org/{}", "abc/".repeat(700)), Some(Trap::TooLong));
@@ -146,7 +158,15 @@ mod tests {
     }
 
     #[test]
-    fn honest_addresses_pass() {
+    fn how_far_a_calendar_may_reach_depends_on_the_year() {
+        let url = Url::parse("http://x.org/cal/2034/7").unwrap();
+        assert_eq!(trap(&url, 2026), Some(Trap::Calendar));
+        assert_eq!(trap(&url, 2030), None);
+        assert!((2026..2100).contains(&this_year()));
+    }
+
+    #[test]
+    fn ordinary_urls_pass() {
         check("http://x.org/a/b/a/b", None);
         check("http://x.org/2024/11/05/title", None);
         check("http://x.org/1984/by/orwell", None);

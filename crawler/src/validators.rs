@@ -1,25 +1,25 @@
-//! What a server told about a page so that it can be asked whether the page has changed.
+//! HTTP validators: `ETag` and `Last-Modified`, for conditional requests.
 
 use std::time::SystemTime;
 
 use crate::page::Page;
 
-/// Longer validators are not worth keeping.
+/// Longer validators are not stored.
 const MAX_BYTES: usize = 512;
 
-/// What a server told about a page when the page was last kept.
+/// The validators of a stored page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Validators {
     /// Its `ETag`.
     pub etag: Option<String>,
     /// Its `Last-Modified`.
     pub last_modified: Option<String>,
-    /// When the page was asked for.
+    /// When the stored copy was requested.
     pub kept_at: SystemTime,
 }
 
 impl Validators {
-    /// The validators in the head of a page; nothing when it has none.
+    /// The validators in the response head of a page; `None` when it has none.
     pub fn of(page: &Page) -> Option<Validators> {
         let mut validators = Validators { etag: None, last_modified: None, kept_at: page.fetched_at };
         for line in page.head.split(|&byte| byte == b'\n').skip(1) {
@@ -32,13 +32,25 @@ impl Validators {
             } else {
                 continue;
             };
-            // Anything else could not be sent back as it came.
+            // Other bytes could not be sent back unchanged.
             let is_plain = value.iter().all(|byte| (0x20..0x7f).contains(byte)) && value.len() <= MAX_BYTES;
             if is_plain && !value.is_empty() {
                 *slot = String::from_utf8(value.to_vec()).ok();
             }
         }
         (validators.etag.is_some() || validators.last_modified.is_some()).then_some(validators)
+    }
+
+    /// The validators after an answer of 304: what its head gives replaces what was known.
+    pub(crate) fn renewed(known: Option<Box<Validators>>, answer: &Page) -> Option<Box<Validators>> {
+        let Some(new) = Validators::of(answer) else { return known };
+        let Some(known) = known else { return Some(Box::new(new)) };
+        let Validators { etag, last_modified, kept_at } = *known;
+        Some(Box::new(Validators {
+            etag: new.etag.or(etag),
+            last_modified: new.last_modified.or(last_modified),
+            kept_at,
+        }))
     }
 }
 

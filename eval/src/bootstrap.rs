@@ -1,6 +1,6 @@
-//! Confidence by resampling: how much a mean over sets would move with other documents of the same kind.
+//! Bootstrap confidence intervals of means over sets of documents, and of paired differences.
 
-/// How often the documents are drawn anew.
+/// How often the documents are resampled.
 pub const ROUNDS: usize = 1_000;
 
 /// The middle 95 % of what resampling gives.
@@ -14,7 +14,7 @@ pub struct Interval {
 
 /// How far one method is ahead of another on the same documents.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
-pub struct Lead {
+pub struct PairedDifference {
     /// The difference of the means.
     pub by: f64,
     /// 2.5 % of the resampled differences lie below.
@@ -26,16 +26,16 @@ pub struct Lead {
 }
 
 /// Means over sets, resampled. `sets[s][d]` is the value of document `d` of set `s`; every row given to one
-/// [`Resampling`] must have the same shape, and the same documents are drawn for all of them.
+/// [`Bootstrap`] must have the same shape, and the same resamples are used for all of them.
 #[derive(Debug)]
-pub struct Resampling {
-    /// For each round and set the documents drawn.
-    draws: Vec<Vec<Vec<u32>>>,
+pub struct Bootstrap {
+    /// For each round and set the documents sampled.
+    resamples: Vec<Vec<Vec<u32>>>,
 }
 
-impl Resampling {
-    /// Draws documents for sets of these sizes; the same for the same sizes.
-    pub fn new(sizes: &[usize]) -> Resampling {
+impl Bootstrap {
+    /// Samples documents, with replacement, for sets of these sizes; the same for the same sizes.
+    pub fn new(sizes: &[usize]) -> Bootstrap {
         let mut state = 0x9E37_79B9_7F4A_7C15_u64;
         let mut below = |n: usize| {
             // xorshift64*; the high bits are the good ones.
@@ -44,9 +44,9 @@ impl Resampling {
             state ^= state >> 27;
             ((u128::from(state.wrapping_mul(0x2545_F491_4F6C_DD1D)) * n as u128) >> 64) as u32
         };
-        let mut draw = |size: &usize| (0..*size).map(|_| below(*size)).collect();
-        let draws = (0..ROUNDS).map(|_| sizes.iter().map(&mut draw).collect()).collect();
-        Resampling { draws }
+        let mut resample = |size: &usize| (0..*size).map(|_| below(*size)).collect();
+        let resamples = (0..ROUNDS).map(|_| sizes.iter().map(&mut resample).collect()).collect();
+        Bootstrap { resamples }
     }
 
     /// Where the mean over sets of the means over documents lies.
@@ -56,11 +56,11 @@ impl Resampling {
     }
 
     /// How far ours are ahead of theirs, document by document.
-    pub fn lead(&self, ours: &[Vec<f64>], theirs: &[Vec<f64>]) -> Lead {
+    pub fn paired_difference(&self, ours: &[Vec<f64>], theirs: &[Vec<f64>]) -> PairedDifference {
         let minus = |(a, b): (&Vec<f64>, &Vec<f64>)| a.iter().zip(b).map(|(a, b)| a - b).collect();
         let differences: Vec<Vec<f64>> = ours.iter().zip(theirs).map(minus).collect();
         let means = self.means(&differences);
-        Lead {
+        PairedDifference {
             by: mean_of_means(&differences),
             low: quantile(&means, 0.025),
             high: quantile(&means, 0.975),
@@ -70,13 +70,13 @@ impl Resampling {
 
     /// The mean over sets in every round, in order of size.
     fn means(&self, sets: &[Vec<f64>]) -> Vec<f64> {
-        let round = |draw: &Vec<Vec<u32>>| {
-            let mean = |(values, drawn): (&Vec<f64>, &Vec<u32>)| {
-                drawn.iter().map(|index| values[*index as usize]).sum::<f64>() / drawn.len().max(1) as f64
+        let round = |resample: &Vec<Vec<u32>>| {
+            let mean = |(values, sampled): (&Vec<f64>, &Vec<u32>)| {
+                sampled.iter().map(|index| values[*index as usize]).sum::<f64>() / sampled.len().max(1) as f64
             };
-            sets.iter().zip(draw).map(mean).sum::<f64>() / sets.len().max(1) as f64
+            sets.iter().zip(resample).map(mean).sum::<f64>() / sets.len().max(1) as f64
         };
-        let mut means: Vec<f64> = self.draws.iter().map(round).collect();
+        let mut means: Vec<f64> = self.resamples.iter().map(round).collect();
         means.sort_unstable_by(f64::total_cmp);
         means
     }
@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn a_constant_has_no_spread_and_noise_has_some() {
-        let sampling = Resampling::new(&[40, 10]);
+        let sampling = Bootstrap::new(&[40, 10]);
         let constant = vec![vec![2.0; 40], vec![4.0; 10]];
         assert_eq!(sampling.interval(&constant), Interval { low: 3.0, high: 3.0 });
         let noise = vec![(0..40).map(f64::from).collect(), (0..10).map(f64::from).collect()];
@@ -111,8 +111,14 @@ mod tests {
     fn a_paired_difference_is_surer_than_two_means() {
         let ours: Vec<Vec<f64>> = vec![(0..50).map(|i| f64::from(i) + 0.5).collect()];
         let theirs: Vec<Vec<f64>> = vec![(0..50).map(f64::from).collect()];
-        let sampling = Resampling::new(&[50]);
-        assert_eq!(sampling.lead(&ours, &theirs), Lead { by: 0.5, low: 0.5, high: 0.5, p: 0.0 });
-        assert_eq!(sampling.lead(&theirs, &ours), Lead { by: -0.5, low: -0.5, high: -0.5, p: 1.0 });
+        let sampling = Bootstrap::new(&[50]);
+        assert_eq!(
+            sampling.paired_difference(&ours, &theirs),
+            PairedDifference { by: 0.5, low: 0.5, high: 0.5, p: 0.0 }
+        );
+        assert_eq!(
+            sampling.paired_difference(&theirs, &ours),
+            PairedDifference { by: -0.5, low: -0.5, high: -0.5, p: 1.0 }
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! What can stop the lab: a file that cannot be read, a row that makes no sense, a peer that dies.
+//! What can stop an evaluation: a file that cannot be read, an invalid row, a peer that fails.
 
 use std::io;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ pub enum Error {
     Read {
         /// The file or folder.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
     /// A file could not be written.
@@ -21,7 +21,7 @@ pub enum Error {
     Write {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
     /// A line of a JSON-lines file is not the row it should be.
@@ -49,7 +49,7 @@ pub enum Error {
         name: String,
         /// The command as given.
         command: String,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
     /// A peer ended before it had answered everything.
@@ -68,7 +68,7 @@ pub enum Error {
     },
     /// A peer gave no answer for too long and was ended.
     #[error("peer {name}: no answer for {} s after {answered} answers; it was ended{stderr}", waited.as_secs())]
-    PeerSilent {
+    PeerTimeout {
         /// The name given to the peer.
         name: String,
         /// How many questions it answered before.

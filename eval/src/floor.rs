@@ -10,7 +10,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
-use crate::extraction::{GroupScore, Judged, Study, evaluate};
+use crate::extraction::{EvaluationConfig, GroupScore, ScoredPage, evaluate};
 
 /// Scores that were reached once.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -64,7 +64,8 @@ impl Floors {
     pub fn write(&self, path: &Path) -> Result<(), Error> {
         let mut text = serde_json::to_string_pretty(self).expect("numbers and names become JSON");
         text.push('\n');
-        std::fs::write(path, text).map_err(|source| Error::Write { path: path.to_owned(), source })
+        let replaced = pith_corpus::atomic_file::replace_named_file(path, text.as_bytes());
+        replaced.map_err(|error| Error::Write { path: path.to_owned(), source: std::io::Error::other(error) })
     }
 
     /// What the extractor reaches now on one page of `every`.
@@ -73,10 +74,10 @@ impl Floors {
     /// When the gold cannot be read.
     pub fn measure(gold: &Path, every: NonZeroUsize) -> Result<Floors, Error> {
         let mut digests: BTreeMap<String, u64> = BTreeMap::new();
-        let study = Study { every, ..Study::default() };
-        let methods = evaluate(gold, &study, |set, judged| {
+        let config = EvaluationConfig { every, ..EvaluationConfig::default() };
+        let methods = evaluate(gold, &config, |set, scored| {
             let digest = digests.entry(set.to_owned()).or_insert(FNV_SEED);
-            *digest = mix_page(*digest, judged);
+            *digest = mix_page(*digest, scored);
             Ok(())
         })?;
         let sets = methods.into_iter().take(1).flat_map(|ours| ours.sets).map(|(name, set)| {
@@ -129,9 +130,9 @@ fn scores(group: &GroupScore) -> BTreeMap<String, f64> {
 const FNV_SEED: u64 = 0xCBF2_9CE4_8422_2325;
 
 /// FNV-1a over what a page and its gold are.
-fn mix_page(digest: u64, judged: &Judged) -> u64 {
-    let truth = &judged.truth;
-    let texts = [Some(&truth.id), Some(&judged.page.html), truth.text.as_ref(), truth.lang.as_ref()];
+fn mix_page(digest: u64, scored: &ScoredPage) -> u64 {
+    let truth = &scored.truth;
+    let texts = [Some(&truth.id), Some(&scored.page.html), truth.text.as_ref(), truth.lang.as_ref()];
     let texts = texts.into_iter().flatten().chain(&truth.with).chain(&truth.without);
     texts.fold(digest, |digest, text| {
         let bytes = text.bytes().chain([0]);

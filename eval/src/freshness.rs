@@ -1,4 +1,4 @@
-//! Which pages to ask for again: policies over pages that change by chance (Poisson), at an equal budget of requests.
+//! Which pages to ask for again: policies over pages that change at random (Poisson), at an equal budget of requests.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::ordering::Random;
 
 /// What is simulated.
 #[derive(Clone, Copy, Debug)]
-pub struct Setting {
+pub struct SimulationConfig {
     /// Pages, with rates spread evenly over the decades.
     pub n_pages: usize,
     /// Decades between the slowest and the fastest rate of change.
@@ -18,13 +18,13 @@ pub struct Setting {
     pub budget: f64,
     /// How many requests there are per page in all.
     pub n_rounds: usize,
-    /// Where chance begins.
-    pub draw: u64,
+    /// The seed of the random generator.
+    pub seed: u64,
 }
 
-impl Default for Setting {
-    fn default() -> Setting {
-        Setting { n_pages: 400, n_decades: 4, budget: 1.0, n_rounds: 100, draw: 1 }
+impl Default for SimulationConfig {
+    fn default() -> SimulationConfig {
+        SimulationConfig { n_pages: 400, n_decades: 4, budget: 1.0, n_rounds: 100, seed: 1 }
     }
 }
 
@@ -50,9 +50,9 @@ impl Policy {
         [Policy::Uniform, Policy::Proportional, Policy::Profit, Policy::RateOptimal, Policy::RateOptimalKnown];
 }
 
-/// What a policy kept fresh.
+/// The freshness that a policy reached.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub struct Kept {
+pub struct FreshnessResult {
     /// The policy.
     pub policy: Policy,
     /// The share of pages fresh, over the second half of the time.
@@ -70,14 +70,14 @@ struct Page {
 }
 
 /// Runs one policy.
-pub fn simulate(setting: Setting, policy: Policy) -> Kept {
-    let mut random = Random(setting.draw);
-    let decades = f64::from(setting.n_decades);
-    let mut pages: Vec<Page> = (0..setting.n_pages)
+pub fn simulate(config: SimulationConfig, policy: Policy) -> FreshnessResult {
+    let mut random = Random(config.seed);
+    let decades = f64::from(config.n_decades);
+    let mut pages: Vec<Page> = (0..config.n_pages)
         .map(|page| {
-            let place = (page as f64 + 0.5) / setting.n_pages as f64 - 0.5;
+            let index = (page as f64 + 0.5) / config.n_pages as f64 - 0.5;
             Page {
-                rate: 10f64.powf(place * decades),
+                rate: 10f64.powf(index * decades),
                 visited_at: 0.0,
                 changes_at: 0.0,
                 history: ChangeHistory::default(),
@@ -88,18 +88,18 @@ pub fn simulate(setting: Setting, policy: Policy) -> Kept {
         page.changes_at = wait(page.rate, &mut random);
     }
     let total_rate: f64 = pages.iter().map(|page| page.rate).sum();
-    let step = 1.0 / (setting.budget * setting.n_pages as f64);
-    let n_requests = setting.n_rounds * setting.n_pages;
+    let step = 1.0 / (config.budget * config.n_pages as f64);
+    let n_requests = config.n_rounds * config.n_pages;
     let half = n_requests as f64 * step / 2.0;
     let mut fresh_time = 0.0;
-    // What is believed of a page that was seen once: that it changes as the others do, as a crawl believes. It begins
-    // with a change in a week.
+    // The prior rate of a page that was seen once: the mean rate of all pages, as in a crawl. It starts with one change
+    // a week.
     let (mut n_changes, mut watched) = (1.0, 7.0);
-    let mut credit = vec![0.0; setting.n_pages];
+    let mut credit = vec![0.0; config.n_pages];
     for request in 0..n_requests {
         let now = (request + 1) as f64 * step;
         let chosen = match policy {
-            Policy::Uniform => request % setting.n_pages,
+            Policy::Uniform => request % config.n_pages,
             Policy::Proportional => {
                 // Each page earns credit at its rate; the one with most is visited and pays one visit.
                 pages.iter().zip(&mut credit).for_each(|(page, credit)| *credit += page.rate / total_rate);
@@ -123,7 +123,7 @@ pub fn simulate(setting: Setting, policy: Policy) -> Kept {
     }
     let end = n_requests as f64 * step;
     fresh_time += pages.iter().map(|page| overlap(page.visited_at, page.changes_at.min(end), half)).sum::<f64>();
-    Kept { policy, fresh: fresh_time / ((end - half) * setting.n_pages as f64) }
+    FreshnessResult { policy, fresh: fresh_time / ((end - half) * config.n_pages as f64) }
 }
 
 /// The page that a crawl would ask for, by the rates that its visits have shown.
@@ -143,12 +143,12 @@ fn overlap(from: f64, to: f64, after: f64) -> f64 {
     (to - from.max(after)).max(0.0)
 }
 
-fn best<T>(list: &[T], worth: impl Fn(&T) -> f64) -> usize {
+fn best<T>(list: &[T], value: impl Fn(&T) -> f64) -> usize {
     let mut best = (0, f64::NEG_INFINITY);
-    for (place, one) in list.iter().enumerate() {
-        let worth = worth(one);
-        if worth > best.1 {
-            best = (place, worth);
+    for (index, one) in list.iter().enumerate() {
+        let value = value(one);
+        if value > best.1 {
+            best = (index, value);
         }
     }
     best.0
@@ -161,8 +161,8 @@ mod tests {
     #[test]
     fn the_default_keeps_more_pages_fresh_than_uniform_and_proportional() {
         for budget in [0.3, 1.0, 3.0] {
-            let setting = Setting { n_pages: 200, budget, n_rounds: 60, ..Setting::default() };
-            let fresh = |policy| simulate(setting, policy).fresh;
+            let config = SimulationConfig { n_pages: 200, budget, n_rounds: 60, ..SimulationConfig::default() };
+            let fresh = |policy| simulate(config, policy).fresh;
             let default = fresh(Policy::RateOptimal);
             assert!(default > fresh(Policy::Uniform) + 0.005, "budget {budget}: {default}");
             assert!(default > fresh(Policy::Proportional) + 0.005, "budget {budget}: {default}");
@@ -172,8 +172,8 @@ mod tests {
     #[test]
     fn a_uniform_visitor_keeps_what_theory_says() {
         // One rate, one visit per change: (1 - 1/e) of the time is fresh.
-        let setting = Setting { n_pages: 300, n_decades: 0, ..Setting::default() };
-        let fresh = simulate(setting, Policy::Uniform).fresh;
+        let config = SimulationConfig { n_pages: 300, n_decades: 0, ..SimulationConfig::default() };
+        let fresh = simulate(config, Policy::Uniform).fresh;
         assert!((fresh - 0.632).abs() < 0.02, "{fresh}");
     }
 }

@@ -3,7 +3,7 @@
 //! A set is a folder with `pages.jsonl.zst` (`{id, url, lang, html}`) and `truth.jsonl`
 //! (`{id, url, title, text, page_type, lang[, with, without]}`), in the same order of ids or not.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
@@ -30,6 +30,18 @@ pub struct Truth {
     pub id: String,
     /// The main text; without it only the snippets say something.
     pub text: Option<String>,
+    /// The title of the page, where the set gives it.
+    #[serde(default)]
+    pub title: Option<String>,
+    /// Who wrote it.
+    #[serde(default)]
+    pub author: Option<String>,
+    /// When it was published.
+    #[serde(default)]
+    pub date: Option<String>,
+    /// Price, brand and number of a product, each with every answer that is right.
+    #[serde(default)]
+    pub fields: BTreeMap<String, Vec<String>>,
     /// The kind of page, as the set names it.
     #[serde(default)]
     pub page_type: Option<String>,

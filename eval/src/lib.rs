@@ -1,5 +1,5 @@
-//! The lab: the same functions that users run, measured over gold pages, graphs and references,
-//! beside any other program that speaks JSON lines.
+//! Evaluation and training: the functions that users run, scored on gold pages, link graphs and reference summaries,
+//! and compared with peers: other programs that speak JSON lines.
 
 pub mod bootstrap;
 pub mod clock;
@@ -13,6 +13,7 @@ pub mod ordering;
 pub mod peer;
 pub mod report;
 pub mod rouge;
+pub mod saved;
 pub mod score;
 pub mod speed;
 pub mod summaries;

@@ -17,9 +17,9 @@ use crate::error::Error;
 const STDERR_KEPT: usize = 2_000;
 
 /// How long a peer may take for one answer, its start-up included, unless the caller says otherwise.
-pub const PATIENCE: Duration = Duration::from_secs(300);
+pub const ANSWER_TIMEOUT: Duration = Duration::from_secs(300);
 
-/// Another program that stands beside ours in the same table.
+/// Another program that is compared with ours in the same table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Peer {
     /// The name in tables.
@@ -73,8 +73,8 @@ impl Peer {
     ///
     /// # Errors
     /// When the peer cannot start, ends early, answers with something else than its line of JSON, or stays
-    /// silent for longer than `patience`. It does not outlive this call.
-    pub fn ask<Q, A>(&self, questions: &[(String, Q)], patience: Duration) -> Result<Replies<A>, Error>
+    /// silent for longer than `timeout`. It does not outlive this call.
+    pub fn ask<Q, A>(&self, questions: &[(String, Q)], timeout: Duration) -> Result<Replies<A>, Error>
     where
         Q: Serialize + Sync,
         A: DeserializeOwned,
@@ -85,18 +85,18 @@ impl Peer {
         let stderr = child.stderr.take().expect("stderr was piped");
         thread::scope(|scope| {
             scope.spawn(move || write_questions(stdin, questions));
-            let last_words = scope.spawn(move || tail(stderr));
+            let stderr_tail = scope.spawn(move || tail(stderr));
             let (sender, lines) = sync_channel(1024);
             scope.spawn(move || read_lines(stdout, &sender));
-            let outcome = self.collect(questions, &lines, patience);
+            let outcome = self.collect(questions, &lines, timeout);
             drop(lines);
             let status = match &outcome {
                 // It has answered everything; end of input tells it to go, and most do so by themselves.
                 Ok(_) => wait_or_end(&mut child),
-                Err(Stop::Ended(_)) => wait_or_end(&mut child),
+                Err(PeerFailure::Ended(_)) => wait_or_end(&mut child),
                 Err(_) => end(&mut child),
             };
-            let stderr = last_words.join().expect("reading stderr does not panic");
+            let stderr = stderr_tail.join().expect("reading stderr does not panic");
             outcome.map_err(|stop| stop.explain(self, questions.len(), status, stderr))
         })
     }
@@ -118,34 +118,34 @@ impl Peer {
         &self,
         questions: &[(String, Q)],
         lines: &Receiver<(Instant, String)>,
-        patience: Duration,
-    ) -> Result<Replies<A>, Stop> {
-        let places: HashMap<&str, usize> =
+        timeout: Duration,
+    ) -> Result<Replies<A>, PeerFailure> {
+        let index_by_id: HashMap<&str, usize> =
             questions.iter().enumerate().map(|(index, (id, _))| (id.as_str(), index)).collect();
         let mut answers: Vec<Option<A>> = questions.iter().map(|_| None).collect();
         let (mut first, mut last) = (None, None);
-        let mut own_clock = Some(0.0);
+        let mut reported_seconds = Some(0.0);
         let mut answered = 0;
         while answered < questions.len() {
-            let (at, line) = lines.recv_timeout(patience).map_err(|error| match error {
-                RecvTimeoutError::Timeout => Stop::Silent(answered, patience),
-                RecvTimeoutError::Disconnected => Stop::Ended(answered),
+            let (at, line) = lines.recv_timeout(timeout).map_err(|error| match error {
+                RecvTimeoutError::Timeout => PeerFailure::Timeout(answered, timeout),
+                RecvTimeoutError::Disconnected => PeerFailure::Ended(answered),
             })?;
-            let bad = |problem: String| Stop::Answer(answered + 1, problem);
+            let bad = |problem: String| PeerFailure::Answer(answered + 1, problem);
             let envelope: Envelope = serde_json::from_str(&line).map_err(|error| bad(error.to_string()))?;
-            let place =
-                *places.get(envelope.id.as_str()).ok_or_else(|| bad(format!("nobody asked {:?}", envelope.id)))?;
-            if answers[place].is_some() {
+            let index =
+                *index_by_id.get(envelope.id.as_str()).ok_or_else(|| bad(format!("nobody asked {:?}", envelope.id)))?;
+            if answers[index].is_some() {
                 return Err(bad(format!("{:?} was answered before", envelope.id)));
             }
-            answers[place] = Some(serde_json::from_str(&line).map_err(|error| bad(error.to_string()))?);
+            answers[index] = Some(serde_json::from_str(&line).map_err(|error| bad(error.to_string()))?);
             first.get_or_insert(at);
             last = Some(at);
-            own_clock = own_clock.zip(envelope.seconds).map(|(total, seconds)| total + seconds.max(0.0));
+            reported_seconds = reported_seconds.zip(envelope.seconds).map(|(total, seconds)| total + seconds.max(0.0));
             answered += 1;
         }
         let answers: Vec<A> = answers.into_iter().flatten().collect();
-        let (seconds, timed) = match (own_clock, first, last) {
+        let (seconds, timed) = match (reported_seconds, first, last) {
             (Some(seconds), Some(_), _) => (seconds, answered),
             (None, Some(first), Some(last)) => ((last - first).as_secs_f64(), answered - 1),
             _ => (0.0, 0),
@@ -154,21 +154,21 @@ impl Peer {
     }
 }
 
-/// Why the conversation stopped before its end.
-enum Stop {
+/// Why a peer did not answer all questions.
+enum PeerFailure {
     Ended(usize),
-    Silent(usize, Duration),
+    Timeout(usize, Duration),
     Answer(usize, String),
 }
 
-impl Stop {
+impl PeerFailure {
     fn explain(self, peer: &Peer, asked: usize, status: String, stderr: String) -> Error {
         let name = peer.name.clone();
         let stderr = if stderr.is_empty() { stderr } else { format!("; it said: {stderr}") };
         match self {
-            Stop::Ended(answered) => Error::PeerEnded { name, answered, asked, status, stderr },
-            Stop::Silent(answered, waited) => Error::PeerSilent { name, answered, waited, stderr },
-            Stop::Answer(line, problem) => Error::PeerAnswer { name, line, problem },
+            PeerFailure::Ended(answered) => Error::PeerEnded { name, answered, asked, status, stderr },
+            PeerFailure::Timeout(answered, waited) => Error::PeerTimeout { name, answered, waited, stderr },
+            PeerFailure::Answer(line, problem) => Error::PeerAnswer { name, line, problem },
         }
     }
 }
@@ -176,7 +176,7 @@ impl Stop {
 fn write_questions<Q: Serialize>(stdin: ChildStdin, questions: &[(String, Q)]) {
     let mut stdin = BufWriter::with_capacity(1 << 16, stdin);
     for (_, question) in questions {
-        // A peer that has gone breaks the pipe; the reading side tells the story. Each question is sent at
+        // A peer that has gone breaks the pipe; the reading side reports the error. Each question is sent at
         // once, because a peer may answer before it reads on.
         let sent = serde_json::to_writer(&mut stdin, question).map_err(std::io::Error::from);
         if sent.and_then(|()| stdin.write_all(b"\n")).and_then(|()| stdin.flush()).is_err() {
@@ -236,18 +236,18 @@ mod tests {
     use super::*;
     use serde_json::{Value, json};
 
-    fn ask(command: &str, n_questions: usize, patience: Duration) -> Result<Replies<Value>, Error> {
+    fn ask(command: &str, n_questions: usize, timeout: Duration) -> Result<Replies<Value>, Error> {
         let peer: Peer = format!("other={command}").parse().unwrap();
         let questions: Vec<(String, Value)> =
             (0..n_questions).map(|i| (format!("q{i}"), json!({"id": format!("q{i}"), "n": i}))).collect();
-        peer.ask(&questions, patience)
+        peer.ask(&questions, timeout)
     }
 
-    const SOON: Duration = Duration::from_secs(20);
+    const TIMEOUT: Duration = Duration::from_secs(20);
 
     #[test]
     fn answers_come_back_in_the_order_of_the_questions() {
-        let replies = ask("tac", 50, SOON).unwrap();
+        let replies = ask("tac", 50, TIMEOUT).unwrap();
         let numbers: Vec<u64> = replies.answers.iter().map(|answer| answer["n"].as_u64().unwrap()).collect();
         assert_eq!(numbers, (0..50).collect::<Vec<u64>>());
         assert_eq!(replies.timed, 49);
@@ -255,14 +255,14 @@ mod tests {
 
     #[test]
     fn a_peers_own_clock_counts() {
-        let replies = ask("sed 's/}$/,\"seconds\":0.5}/'", 4, SOON).unwrap();
+        let replies = ask("sed 's/}$/,\"seconds\":0.5}/'", 4, TIMEOUT).unwrap();
         assert_eq!((replies.seconds, replies.timed), (2.0, 4));
         assert_eq!(replies.per_second(), Some(2.0));
     }
 
     #[test]
     fn a_peer_that_dies_is_named_with_its_last_words() {
-        let error = ask("head -n 2; echo 'out of luck' >&2; exit 7", 5, SOON).unwrap_err().to_string();
+        let error = ask("head -n 2; echo 'out of luck' >&2; exit 7", 5, TIMEOUT).unwrap_err().to_string();
         assert!(error.contains("other: ended after 2 of 5 answers"), "{error}");
         assert!(error.contains("exit status: 7") && error.contains("out of luck"), "{error}");
     }
@@ -271,15 +271,15 @@ mod tests {
     fn a_silent_peer_is_ended() {
         let begun = Instant::now();
         let error = ask("cat >/dev/null; sleep 600 & sleep 600", 1, Duration::from_millis(300)).unwrap_err();
-        assert!(matches!(error, Error::PeerSilent { answered: 0, .. }), "{error}");
+        assert!(matches!(error, Error::PeerTimeout { answered: 0, .. }), "{error}");
         assert!(begun.elapsed() < Duration::from_secs(30));
     }
 
     #[test]
     fn an_answer_that_nobody_asked_for_is_refused() {
-        let error = ask("sed 's/q1/q9/'", 3, SOON).unwrap_err().to_string();
+        let error = ask("sed 's/q1/q9/'", 3, TIMEOUT).unwrap_err().to_string();
         assert!(error.contains("answer 2: nobody asked \"q9\""), "{error}");
-        let error = ask("sed 's/^.*$/hello/'", 1, SOON).unwrap_err().to_string();
+        let error = ask("sed 's/^.*$/hello/'", 1, TIMEOUT).unwrap_err().to_string();
         assert!(error.contains("answer 1: expected value"), "{error}");
     }
 

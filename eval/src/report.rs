@@ -1,11 +1,15 @@
-//! A study as a page: tables, plots and summaries side by side, in one file without scripts.
+//! An evaluation as a page: tables, plots and summaries side by side, in one file without scripts.
 
 use std::fmt::Write;
 
-use crate::summaries::{InGold, Prediction, SummariesReport};
+use crate::summaries::{MainTextShare, Prediction, SummariesReport};
 
-/// Writes the page of a study of summaries. `examples` are shown side by side, grouped by document.
-pub fn summaries_page(report: &SummariesReport, in_gold: &[InGold], examples: &[(String, Prediction)]) -> String {
+/// Writes the page of an evaluation of summaries. `examples` are shown side by side, grouped by document.
+pub fn summaries_page(
+    report: &SummariesReport,
+    in_gold: &[MainTextShare],
+    examples: &[(String, Prediction)],
+) -> String {
     let mut page = String::from(HEAD);
     let documents: Vec<String> = report.documents.iter().map(|(name, n)| format!("{} {n}", escape(name))).collect();
     let _ = write!(

@@ -145,13 +145,13 @@ fn f1(common: usize, reference: usize, summary: usize) -> f64 {
 /// The length of the longest common subsequence, 64 tokens of the first text at a time (H. Hyyrö, 2004).
 fn common_subsequence(a: &[u32], b: &[u32]) -> usize {
     let blocks = a.len().div_ceil(64);
-    let mut places: HashMap<u32, Vec<u64>> = HashMap::new();
+    let mut index_by_id: HashMap<u32, Vec<u64>> = HashMap::new();
     for (at, token) in a.iter().enumerate() {
-        places.entry(*token).or_insert_with(|| vec![0; blocks])[at / 64] |= 1 << (at % 64);
+        index_by_id.entry(*token).or_insert_with(|| vec![0; blocks])[at / 64] |= 1 << (at % 64);
     }
     let mut row = vec![u64::MAX; blocks];
     for token in b {
-        let Some(matches) = places.get(token) else { continue };
+        let Some(matches) = index_by_id.get(token) else { continue };
         let mut carry = false;
         for (bits, matching) in row.iter_mut().zip(matches) {
             let hit = *bits & matching;

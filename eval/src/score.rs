@@ -231,9 +231,9 @@ fn rouge_l(gold: &[String], text: &[String]) -> f64 {
 /// Length of the longest common subsequence: Hyyrö's bit-parallel rows, 64 words of the gold at a time.
 fn common_subsequence(gold: &[String], text: &[String]) -> usize {
     let n_blocks = gold.len().div_ceil(64);
-    let mut places: HashMap<&str, Vec<(usize, u64)>> = HashMap::with_capacity(gold.len());
+    let mut index_by_id: HashMap<&str, Vec<(usize, u64)>> = HashMap::with_capacity(gold.len());
     for (index, word) in gold.iter().enumerate() {
-        let masks = places.entry(word).or_default();
+        let masks = index_by_id.entry(word).or_default();
         match masks.last_mut() {
             Some((block, mask)) if *block == index / 64 => *mask |= 1 << (index % 64),
             _ => masks.push((index / 64, 1 << (index % 64))),
@@ -241,7 +241,7 @@ fn common_subsequence(gold: &[String], text: &[String]) -> usize {
     }
     let mut row = vec![u64::MAX; n_blocks];
     for word in text {
-        let Some(masks) = places.get(word.as_str()) else { continue };
+        let Some(masks) = index_by_id.get(word.as_str()) else { continue };
         let mut masks = masks.iter().copied().peekable();
         let mut carry = false;
         let mut block = masks.peek().map_or(n_blocks, |(block, _)| *block);

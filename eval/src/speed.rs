@@ -1,7 +1,7 @@
 //! How fast methods read the same pages: every one a process of its own that speaks JSON lines, one thread, in turns.
 //!
 //! What counts is the time that a method itself takes around its call for a page, so that neither start-up nor pipes nor
-//! JSON are charged to anybody.
+//! JSON are counted.
 
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::Error;
 use crate::extraction::Question;
 use crate::gold::{GoldPage, GoldSet};
-use crate::peer::{PATIENCE, Peer};
+use crate::peer::{ANSWER_TIMEOUT, Peer};
 
 /// What one method did with the pages.
 #[derive(Clone, Debug, Serialize)]
@@ -59,37 +59,38 @@ pub fn pages(folder: &Path, every: NonZeroUsize) -> Result<Vec<GoldPage>, Error>
 ///
 /// # Errors
 /// When a method fails.
-pub fn race(pages: &[GoldPage], methods: &[Peer], rounds: NonZeroUsize) -> Result<Vec<Speed>, Error> {
+pub fn compare_speeds(pages: &[GoldPage], methods: &[Peer], rounds: NonZeroUsize) -> Result<Vec<Speed>, Error> {
     let questions: Vec<(String, Question<'_>)> = pages
         .iter()
         .map(|page| (page.id.clone(), Question { id: &page.id, url: page.url.as_deref(), html: &page.html }))
         .collect();
-    let mut laps: Vec<Laps> = methods.iter().map(|_| Laps::default()).collect();
+    let mut times: Vec<RoundTimes> = methods.iter().map(|_| RoundTimes::default()).collect();
     for round in 0..rounds.get() {
         for turn in 0..methods.len() {
             let index = (round + turn) % methods.len();
-            let replies = methods[index].ask::<_, Answer>(&questions, PATIENCE)?;
-            let lap = &mut laps[index];
-            lap.pages_per_second.extend(replies.per_second());
-            lap.empty = replies.answers.iter().filter(|answer| answer.text.as_deref().unwrap_or("").is_empty()).count();
+            let replies = methods[index].ask::<_, Answer>(&questions, ANSWER_TIMEOUT)?;
+            let time = &mut times[index];
+            time.pages_per_second.extend(replies.per_second());
+            time.empty =
+                replies.answers.iter().filter(|answer| answer.text.as_deref().unwrap_or("").is_empty()).count();
             let peak = replies.answers.iter().filter_map(|answer| answer.peak_rss_mb).reduce(f64::max);
-            lap.peak_rss_mb = peak.into_iter().chain(lap.peak_rss_mb).reduce(f64::max);
+            time.peak_rss_mb = peak.into_iter().chain(time.peak_rss_mb).reduce(f64::max);
         }
     }
     let n_bytes: usize = pages.iter().map(|page| page.html.len()).sum();
     let mb_per_page = n_bytes as f64 / 1e6 / pages.len().max(1) as f64;
-    let first = laps.first_mut().map_or(0.0, Laps::median);
-    let speeds = methods.iter().zip(&mut laps).map(|(method, lap)| {
-        let median = lap.median();
-        let range = [lap.pages_per_second.first(), lap.pages_per_second.last()];
+    let first = times.first_mut().map_or(0.0, RoundTimes::median);
+    let speeds = methods.iter().zip(&mut times).map(|(method, time)| {
+        let median = time.median();
+        let range = [time.pages_per_second.first(), time.pages_per_second.last()];
         Speed {
             name: method.name.clone(),
             pages_per_second: median,
             mb_per_second: median * mb_per_page,
             mb_per_second_range: range.map(|rate| rate.copied().unwrap_or(0.0) * mb_per_page),
             times_slower_than_first: if median > 0.0 { first / median } else { 0.0 },
-            peak_rss_mb: lap.peak_rss_mb,
-            empty: lap.empty,
+            peak_rss_mb: time.peak_rss_mb,
+            empty: time.empty,
         }
     });
     Ok(speeds.collect())
@@ -97,13 +98,13 @@ pub fn race(pages: &[GoldPage], methods: &[Peer], rounds: NonZeroUsize) -> Resul
 
 /// What the rounds of one method gave.
 #[derive(Default)]
-struct Laps {
+struct RoundTimes {
     pages_per_second: Vec<f64>,
     peak_rss_mb: Option<f64>,
     empty: usize,
 }
 
-impl Laps {
+impl RoundTimes {
     /// The middle rate; the rates are in order afterwards.
     fn median(&mut self) -> f64 {
         self.pages_per_second.sort_unstable_by(f64::total_cmp);
@@ -129,7 +130,7 @@ mod tests {
             Peer { name: name.into(), command }
         };
         let methods = [peer("fast", "0.01"), peer("slow", "0.04")];
-        let speeds = race(&[page("a/1"), page("a/2")], &methods, NonZeroUsize::new(2).unwrap()).unwrap();
+        let speeds = compare_speeds(&[page("a/1"), page("a/2")], &methods, NonZeroUsize::new(2).unwrap()).unwrap();
         let rates: Vec<(f64, f64)> =
             speeds.iter().map(|speed| (speed.pages_per_second.round(), speed.mb_per_second.round())).collect();
         assert_eq!(rates, [(100.0, 50.0), (25.0, 13.0)]);
@@ -141,7 +142,7 @@ mod tests {
 
     #[test]
     fn the_median_of_an_even_number_lies_between() {
-        let mut laps = Laps { pages_per_second: vec![4.0, 1.0, 2.0, 8.0], ..Laps::default() };
-        assert_eq!(laps.median(), 3.0);
+        let mut times = RoundTimes { pages_per_second: vec![4.0, 1.0, 2.0, 8.0], ..RoundTimes::default() };
+        assert_eq!(times.median(), 3.0);
     }
 }

@@ -7,31 +7,31 @@ use std::time::Instant;
 use pith_extractor::{Budget, Method, for_each_word};
 use serde::{Deserialize, Serialize};
 
-use crate::bootstrap::{Interval, Lead, Resampling, mean_of_means};
+use crate::bootstrap::{Bootstrap, Interval, PairedDifference, mean_of_means};
 use crate::error::Error;
-use crate::peer::{PATIENCE, Peer};
+use crate::peer::{ANSWER_TIMEOUT, Peer};
 use crate::rouge::{Rouge, Tokenizer, best_rouge};
 use item::Item;
 
 mod fit;
 mod item;
 mod oracle;
-mod without;
+mod reference_free;
 
-pub use fit::{FitReport, LengthTrial, Recipe, Rival, fit_weights, weights_source};
-pub use without::{InGold, in_gold};
+pub use fit::{ComparedRanking, FitConfig, FitReport, LengthResult, fit_weights, weights_source};
+pub use reference_free::{MainTextShare, in_gold};
 
 /// Documents with fewer sentences say nothing about a ranking and are not scored.
 pub const MIN_SENTENCES: usize = 4;
 
 /// What is compared.
 #[derive(Clone, Debug)]
-pub struct Study {
+pub struct EvaluationConfig {
     /// Rankings of ours.
     pub methods: Vec<Method>,
     /// Other programs.
     pub peers: Vec<Peer>,
-    /// At most so many documents of each set, the first ones; all where it is nothing.
+    /// At most this many documents of each set, the first ones; all where it is nothing.
     pub limit: Option<usize>,
     /// Gold pages, whose articles with their descriptions make one more set.
     pub pages: Option<PathBuf>,
@@ -108,7 +108,7 @@ pub struct MethodReport {
     pub interval: Interval,
     /// How far the first method is ahead of this one, by paired bootstrap.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub first_ahead: Option<Lead>,
+    pub first_ahead: Option<PairedDifference>,
     /// ROUGE-1, -2 and -L for each set, times 100.
     pub sets: BTreeMap<String, [f64; 3]>,
     /// Documents per second on one core, splitting and counting included; nothing for the oracle.
@@ -121,7 +121,7 @@ pub struct MethodReport {
     pub stability: Option<f64>,
 }
 
-/// The outcome of a study.
+/// The outcome of an evaluation.
 #[derive(Clone, Debug, Serialize)]
 pub struct SummariesReport {
     /// How many documents of each set were scored.
@@ -140,7 +140,7 @@ impl SummariesReport {
 /// All methods at one length.
 #[derive(Clone, Debug, Serialize)]
 pub struct LengthReport {
-    /// In the order of the study, then peers, then the oracle.
+    /// In the order of the configuration, then peers, then the oracle.
     pub methods: Vec<MethodReport>,
 }
 
@@ -165,23 +165,23 @@ impl SetScores {
 /// When a set cannot be read or a peer fails.
 pub fn evaluate(
     folder: &Path,
-    study: &Study,
+    config: &EvaluationConfig,
     keep: &mut dyn FnMut(&str, Prediction) -> Result<(), Error>,
 ) -> Result<SummariesReport, Error> {
     // The dictionary of Chinese words is loaded before any clock runs.
     for_each_word("中文", None, |_| ());
     let mut scores: Vec<BTreeMap<(Length, usize), SetScores>> = Vec::new();
     let mut documents = BTreeMap::new();
-    let mut names: Vec<String> = study.methods.iter().map(|method| method.name().to_owned()).collect();
-    names.extend(study.peers.iter().map(|peer| peer.name.clone()));
+    let mut names: Vec<String> = config.methods.iter().map(|method| method.name().to_owned()).collect();
+    names.extend(config.peers.iter().map(|peer| peer.name.clone()));
     names.push("oracle".to_owned());
-    for (name, items) in item::load(folder, study.pages.as_deref(), study.limit)? {
+    for (name, items) in item::load(folder, config.pages.as_deref(), config.limit)? {
         documents.insert(name.clone(), items.len());
         let mut keep_here = |prediction| keep(&name, prediction);
-        scores.push(score_set(&items, study, &names, &mut keep_here)?);
+        scores.push(score_set(&items, config, &names, &mut keep_here)?);
     }
     let set_names: Vec<&String> = documents.keys().collect();
-    let sampling = Resampling::new(&documents.values().copied().collect::<Vec<_>>());
+    let sampling = Bootstrap::new(&documents.values().copied().collect::<Vec<_>>());
     let mut budgets = BTreeMap::new();
     for length in Length::ALL {
         let values =
@@ -199,7 +199,7 @@ pub fn evaluate(
                 name: names[method].clone(),
                 mean: mean_of_means(&values),
                 interval: sampling.interval(&values),
-                first_ahead: (method > 0).then(|| sampling.lead(&first, &values)),
+                first_ahead: (method > 0).then(|| sampling.paired_difference(&first, &values)),
                 sets: set_names.iter().zip(&of_sets).map(|(name, set)| ((*name).clone(), three(&set.rouge))).collect(),
                 documents_per_second: (seconds > 0.0).then(|| n as f64 / seconds),
                 redundancy: average(&|set| set.redundancy),
@@ -218,7 +218,7 @@ fn three(scores: &[Rouge]) -> [f64; 3] {
 
 fn score_set(
     items: &[Item],
-    study: &Study,
+    config: &EvaluationConfig,
     names: &[String],
     keep: &mut dyn FnMut(Prediction) -> Result<(), Error>,
 ) -> Result<BTreeMap<(Length, usize), SetScores>, Error> {
@@ -229,14 +229,14 @@ fn score_set(
         .map(|item| item.references.iter().map(|text| tokenizer.tokens(text, &item.tag)).collect())
         .collect();
     // A peer is not told how long the summary will be, so that one answer serves every length.
-    let asked = study.peers.iter().map(|peer| ask(peer, items)).collect::<Result<Vec<_>, Error>>()?;
+    let asked = config.peers.iter().map(|peer| ask(peer, items)).collect::<Result<Vec<_>, Error>>()?;
     for length in Length::ALL {
         for (method, name) in names.iter().enumerate() {
             let begun = cpu_seconds();
-            let (orders, seconds) = if let Some(ranking) = study.methods.get(method) {
+            let (orders, seconds) = if let Some(ranking) = config.methods.get(method) {
                 let orders = items.iter().map(|item| item.order(*ranking, length)).collect();
                 (orders, Some(cpu_seconds() - begun))
-            } else if let Some((orders, seconds)) = asked.get(method - study.methods.len()) {
+            } else if let Some((orders, seconds)) = asked.get(method - config.methods.len()) {
                 (orders.clone(), Some(*seconds))
             } else {
                 let order = |(item, references): (&Item, &Vec<Vec<u32>>)| {
@@ -249,11 +249,11 @@ fn score_set(
                 let (picks, text) = item.summary(order, length);
                 let tokens = tokenizer.tokens(&text, &item.tag);
                 set.rouge.push(best_rouge(references.iter().map(Vec::as_slice), &tokens));
-                set.redundancy += without::redundancy(&tokens) / items.len() as f64;
+                set.redundancy += reference_free::redundancy(&tokens) / items.len() as f64;
                 keep(Prediction { id: item.id.clone(), method: name.clone(), budget: length.name(), picks, text })?;
             }
-            if let (Some(ranking), Length::Sentences(3)) = (study.methods.get(method), length) {
-                set.stability = Some(without::stability(items, &orders, *ranking));
+            if let (Some(ranking), Length::Sentences(3)) = (config.methods.get(method), length) {
+                set.stability = Some(reference_free::stability(items, &orders, *ranking));
             }
             scores.insert((length, method), set);
         }
@@ -269,7 +269,7 @@ fn ask(peer: &Peer, items: &[Item]) -> Result<(Vec<Vec<usize>>, f64), Error> {
         (item.id.clone(), serde_json::to_value(question).expect("texts become JSON"))
     };
     let questions: Vec<(String, serde_json::Value)> = items.iter().map(question).collect();
-    let replies = peer.ask::<_, Answer>(&questions, PATIENCE)?;
+    let replies = peer.ask::<_, Answer>(&questions, ANSWER_TIMEOUT)?;
     let seconds = replies.per_second().map_or(0.0, |rate| items.len() as f64 / rate);
     let mut orders = Vec::with_capacity(items.len());
     for (line, (answer, item)) in replies.answers.into_iter().zip(items).enumerate() {

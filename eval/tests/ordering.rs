@@ -1,9 +1,9 @@
-//! Floors of the ordering lab, on the stored graphs where they are there and on graphs made up here.
+//! Floors of the ordering lab: on a small stored graph, on the shared ones where they are there, and on graphs made up here.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use pith_crawler::order_named;
-use pith_eval::ordering::{Graph, Pace, Random, Setting, compare, focus, simulate};
+use pith_crawler::{Explore, order_named};
+use pith_eval::ordering::{Graph, Pace, Random, SimulationConfig, compare, focus, simulate};
 use url::Url;
 
 fn stored(name: &str) -> Option<Graph> {
@@ -17,11 +17,33 @@ fn stored(name: &str) -> Option<Graph> {
     Some(Graph::read(&folder).expect("a graph"))
 }
 
+/// Thirty pages whose links are explained in `edges.tsv`: a portal, eight sections, twelve leaves, and a hub with eight
+/// articles.
+fn small() -> Graph {
+    Graph::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/graphs/small")).expect("a graph")
+}
+
+/// Six sections link to the hub: `opic` asks for it before the last section. In order of discovery the leaves come first.
+#[test]
+fn opic_gathers_the_hub_of_the_small_graph_first() {
+    const HUB: u32 = 29;
+    let graph = small();
+    let place_of_hub = |policy: &str| {
+        let mut policy = order_named(policy).expect("a policy");
+        let order = simulate(&graph, &[0], &mut *policy, Explore { share: 0.0, seed: 0 }, Pace::Free).order;
+        assert_eq!(order.len(), 30, "every page is reached once");
+        order.iter().position(|page| *page == HUB).expect("the hub is reached")
+    };
+    let [opic, breadth] = ["opic", "breadth"].map(place_of_hub);
+    assert!(opic < 9, "the hub is page {opic} of opic, after every section");
+    assert!(breadth > 20, "the hub is page {breadth} of breadth, before the leaves");
+}
+
 #[track_caller]
 fn check_floor(name: &str, floor: [f64; 3], to_breadth: f64) {
     let Some(graph) = stored(name) else { return };
-    let setting = Setting { policies: vec!["opic".into()], ..Setting::default() };
-    let comparison = compare(&graph, &setting);
+    let config = SimulationConfig { policies: vec!["opic".into()], ..SimulationConfig::default() };
+    let comparison = compare(&graph, &config);
     let opic = &comparison.policies[0];
     for (part, floor) in ["10", "25", "50"].into_iter().zip(floor) {
         assert!(opic.at[part] >= floor, "{name} at {part} %: {} < {floor}", opic.at[part]);
@@ -43,7 +65,7 @@ fn opic_is_good_on_webkb() {
 fn a_focused_crawl_finds_its_topic_early() {
     let Some(graph) = stored("webkb") else { return };
     let labels = ["course", "faculty", "student", "project"].map(str::to_owned);
-    let models = focus(&graph, &labels, &Setting::default());
+    let models = focus(&graph, &labels, &SimulationConfig::default());
     let mean = |name: &str| models.iter().find(|row| row.model == name).expect("a model of that name").mean;
     assert!(mean("naive-bayes") >= 0.45, "{}", mean("naive-bayes"));
     assert!(mean("naive-bayes") > mean("breadth"));
@@ -81,7 +103,7 @@ fn a_farm_of_links_does_not_capture_the_crawl() {
     let graph = Graph::new(urls, edges);
     let captured = |policy: &str| {
         let mut policy = order_named(policy).expect("a policy");
-        let order = simulate(&graph, &[0], &mut *policy, Setting::default().explore, Pace::Free).order;
+        let order = simulate(&graph, &[0], &mut *policy, SimulationConfig::default().explore, Pace::Free).order;
         let first = &order[..order.len() / 10];
         first.iter().filter(|page| **page >= HONEST).count() as f64 / first.len() as f64
     };
@@ -140,9 +162,12 @@ fn opic_is_ahead_of_breadth_on_webs_of_many_shapes() {
     shapes.push(("many hosts", urls, edges));
     for (name, urls, edges) in shapes {
         let graph = Graph::new(urls.iter().map(|url| Url::parse(url).expect("a URL")), edges);
-        let setting =
-            Setting { n_seeds: Some(10), policies: vec!["opic".into(), "pagerank".into()], ..Setting::default() };
-        let comparison = compare(&graph, &setting);
+        let config = SimulationConfig {
+            n_seeds: Some(10),
+            policies: vec!["opic".into(), "pagerank".into()],
+            ..SimulationConfig::default()
+        };
+        let comparison = compare(&graph, &config);
         for row in &comparison.policies {
             println!(
                 "{name}: {} {:.3} of breadth, {:.3} of the bound",

@@ -1,14 +1,16 @@
-//! Our scores against those of the reference scorer, page by page, on real texts.
+//! Our scores against scores worked out by hand, and against those of the reference scorer, page by page, on real texts.
 //!
-//! Asks `tools/score.py` of the shared data through the Python named by `PITH_PYTHON` (default `python3`), which needs
-//! the package `rapidfuzz`; without any of them the test says that it was skipped.
+//! The second asks `tools/score.py` of the shared data through the Python named by `PITH_PYTHON` (default `python3`), which needs
+//! the package `rapidfuzz`; without any of them that test says that it was skipped.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use pith_eval::extraction::{Judged, Study, evaluate};
+use pith_eval::extraction::{EvaluationConfig, ScoredPage, evaluate};
+use pith_eval::gold::Truth;
+use pith_eval::score::score;
 use serde_json::{Value, json};
 
 /// Pages and sets enough: about three hundred pages in every language of the gold.
@@ -37,6 +39,49 @@ fn spoil(text: &str, index: usize) -> String {
     }
 }
 
+/// `bag` is precision and recall; `shingles` are shared, surplus and missing.
+#[track_caller]
+fn check(lang: &str, gold: &str, text: &str, bag: [f64; 2], shingles: [f64; 3], rouge_l: f64) {
+    let truth = Truth { lang: Some(lang.into()), text: Some(gold.into()), ..Truth::default() };
+    let found = score(&truth, text).text.expect("the gold has a text");
+    same(text, "precision", Some(found.bag.precision), Some(bag[0]));
+    same(text, "recall", Some(found.bag.recall), Some(bag[1]));
+    for ((name, found), expected) in ["shared", "surplus", "missing"].into_iter().zip(found.shingles).zip(shingles) {
+        same(text, name, Some(found), Some(expected));
+    }
+    same(text, "ROUGE-L", Some(found.rouge_l), Some(rouge_l));
+}
+
+#[test]
+fn scores_are_those_worked_out_by_hand() {
+    // Three of four words are right, three of five are there; shingles `abcd` and `bcde` against `abcx`.
+    check("en", "a b c d e", "a b c x", [0.75, 0.6], [0.0, 1.0 / 3.0, 2.0 / 3.0], 6.0 / 9.0);
+    // The same words in another order, of which the longest common subsequence is `one two three`; no shingle is shared.
+    check("en", "one two three four five", "FOUR five one two three", [1.0, 1.0], [0.0, 0.5, 0.5], 6.0 / 10.0);
+    // A word counts as often as it stands in both; a text too short for a shingle is one.
+    check("en", "rain", "Rain, rain!", [0.5, 1.0], [0.0, 0.5, 0.5], 2.0 / 3.0);
+    // One of the two shingles of the answer is that of the gold.
+    check("en", "the old mill stands", "the old mill stands empty", [0.8, 1.0], [0.5, 0.5, 0.0], 8.0 / 9.0);
+    // Chinese is counted by characters. A letter with an accent is another letter.
+    check("zh", "下雨了", "雨了，下", [1.0, 1.0], [0.0, 0.5, 0.5], 4.0 / 6.0);
+    check("fr", "déjà vu", "deja vu", [0.5, 0.5], [0.0, 0.5, 0.5], 0.5);
+    check("en", "nothing was found", "", [0.0, 0.0], [0.0, 0.0, 1.0], 0.0);
+}
+
+#[test]
+fn snippets_are_counted_by_hand() {
+    let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
+    let truth = Truth {
+        with: texts(&["the ferry", "in winter", "a bus ride"]),
+        without: texts(&["Share", "cookies"]),
+        ..Truth::default()
+    };
+    let found = score(&truth, "Share: the ferry also runs in winter.").snippets.expect("there are snippets");
+    let counts = [found.true_positives, found.false_negatives, found.false_positives, found.true_negatives];
+    assert_eq!(counts, [2, 1, 1, 1]);
+    same("snippets", "F1", Some(found.precision_recall().f1), Some(2.0 / 3.0));
+}
+
 #[test]
 fn scores_are_those_of_the_reference() {
     let (gold, tool) = (shared().join("data/extraction"), shared().join("tools/score.py"));
@@ -45,14 +90,14 @@ fn scores_are_those_of_the_reference() {
         return;
     };
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let mut sets: BTreeMap<String, Vec<(Judged, String)>> = BTreeMap::new();
-    let study = Study { every: EVERY, ..Study::default() };
+    let mut sets: BTreeMap<String, Vec<(ScoredPage, String)>> = BTreeMap::new();
+    let study = EvaluationConfig { every: EVERY, ..EvaluationConfig::default() };
     evaluate(&gold, &study, |set, judged| {
         let pages = sets.entry(set.to_owned()).or_default();
         let text = spoil(&judged.texts[0], pages.len());
         let (page, truth) = (judged.page.clone(), judged.truth.clone());
-        let scores = vec![pith_eval::score::score(&truth, &text)];
-        pages.push((Judged { page, truth, texts: Vec::new(), scores }, text));
+        let scores = vec![score(&truth, &text)];
+        pages.push((ScoredPage { page, truth, texts: Vec::new(), scores, fidelity: Vec::new() }, text));
         Ok(())
     })
     .expect("the gold can be read");
@@ -77,8 +122,8 @@ fn scores_are_those_of_the_reference() {
 }
 
 /// What the reference says about these pages.
-fn ask(python: &str, tool: &Path, folder: &Path, set: &str, pages: &[(Judged, String)]) -> Value {
-    let lines = |line: &dyn Fn(&(Judged, String)) -> Value| -> String {
+fn ask(python: &str, tool: &Path, folder: &Path, set: &str, pages: &[(ScoredPage, String)]) -> Value {
+    let lines = |line: &dyn Fn(&(ScoredPage, String)) -> Value| -> String {
         pages.iter().map(|page| format!("{}\n", line(page))).collect()
     };
     let truths = lines(&|(judged, _)| {
@@ -107,7 +152,7 @@ fn ask(python: &str, tool: &Path, folder: &Path, set: &str, pages: &[(Judged, St
 }
 
 #[track_caller]
-fn compare_page(set: &str, judged: &Judged, theirs: &Value) {
+fn compare_page(set: &str, judged: &ScoredPage, theirs: &Value) {
     let name = format!("{set}/{}", judged.truth.id);
     let Some(ours) = judged.scores[0].text else {
         assert!(theirs["bow"].is_null(), "{name}");
@@ -135,5 +180,5 @@ fn same(name: &str, what: &str, ours: Option<f64>, theirs: Option<f64>) {
         (Some(ours), Some(theirs)) => (ours - theirs).abs() < 1e-9,
         (ours, theirs) => ours == theirs,
     };
-    assert!(near, "{name}: {what} {ours:?}, the reference says {theirs:?}");
+    assert!(near, "{name}: {what} {ours:?}, should be {theirs:?}");
 }

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use pith_extractor::model::MODEL;
 use pith_extractor::tree::{Kind, Step, Tree};
-use pith_extractor::{Options, Reading, extract};
+use pith_extractor::{Favor, Options, ParsedPage, extract};
 
 const N_ROUNDS: usize = 7;
 
@@ -60,10 +60,10 @@ const ROUTES: [Route; 6] = [
     }),
     ("tree, all text and every class read", |page| read_everything(&Tree::parse(page))),
     ("tree, head and blocks", |page| {
-        black_box(Reading::of(page, ""));
+        black_box(ParsedPage::parse(page, ""));
     }),
     ("judged: features and prediction too", |page| {
-        black_box(Reading::of(page, "").judge(&MODEL));
+        black_box(ParsedPage::parse(page, "").classify(&MODEL, Favor::Balance));
     }),
     ("document", |page| {
         black_box(extract(page.as_bytes(), None, &Options::default()));

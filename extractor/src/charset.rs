@@ -8,12 +8,13 @@
 //! assert_eq!((page.encoding.name(), page.source), ("Big5", Source::Meta));
 //! ```
 
+mod double;
 mod prescan;
 
 use std::borrow::Cow;
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
-use encoding_rs::{Encoding, REPLACEMENT, UTF_8, WINDOWS_1252};
+use encoding_rs::{Encoding, ISO_8859_15, MACINTOSH, REPLACEMENT, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 
 /// Where the knowledge of a page's encoding comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,8 +45,14 @@ pub struct Decoded<'a> {
 /// Decodes a page, given the value of its `Content-Type` header.
 ///
 /// The order is that of browsers: byte order mark, header, `<meta>`, then detection. Unlike there, a declared
-/// encoding that plainly does not fit the bytes gives way to the next one that fits.
+/// encoding that plainly does not fit the bytes gives way to the next one that fits, and to UTF-8 where the bytes are
+/// UTF-8 throughout. Text that was encoded twice is repaired where that is certain.
 pub fn decode<'a>(bytes: &'a [u8], content_type: Option<&str>) -> Decoded<'a> {
+    let decoded = decode_once(bytes, content_type);
+    Decoded { text: double::repair(decoded.text), ..decoded }
+}
+
+fn decode_once<'a>(bytes: &'a [u8], content_type: Option<&str>) -> Decoded<'a> {
     if let Some((encoding, length)) = Encoding::for_bom(bytes) {
         return decode_as(&bytes[length..], encoding, Source::ByteOrderMark);
     }
@@ -53,6 +60,9 @@ pub fn decode<'a>(bytes: &'a [u8], content_type: Option<&str>) -> Decoded<'a> {
     let meta = || declared(bytes).map(|encoding| (encoding, Source::Meta));
     let detected = || (detect(bytes), Source::Detection);
     let (encoding, source) = header.or_else(meta).unwrap_or_else(detected);
+    if encoding != UTF_8 && is_certainly_utf8(bytes, encoding) {
+        return decode_as(bytes, UTF_8, Source::Detection);
+    }
     let first = decode_as(bytes, encoding, source);
     if !first.had_errors || fits(&first.text) {
         return first;
@@ -65,6 +75,21 @@ pub fn decode<'a>(bytes: &'a [u8], content_type: Option<&str>) -> Decoded<'a> {
         }
     }
     first
+}
+
+/// Whether bytes that are said to be in another encoding are UTF-8 throughout, by more than chance.
+///
+/// In Western encodings a single sequence is enough: nobody writes `Ã©`. The letters of other encodings pair up as UTF-8
+/// more easily (about one character of GBK in eight), so that several sequences must.
+fn is_certainly_utf8(bytes: &[u8], encoding: &'static Encoding) -> bool {
+    const MIN_SEQUENCES: usize = 4;
+    let western = [WINDOWS_1252, ISO_8859_15, MACINTOSH].contains(&encoding);
+    let wide = [UTF_16BE, UTF_16LE].contains(&encoding);
+    if wide || bytes.is_ascii() || std::str::from_utf8(bytes).is_err() {
+        return false;
+    }
+    let leads = bytes.iter().filter(|byte| **byte >= 0xC0);
+    western || leads.take(MIN_SEQUENCES).count() == MIN_SEQUENCES
 }
 
 /// The encoding that a `Content-Type` header names.
@@ -116,7 +141,7 @@ pub fn detect(bytes: &[u8]) -> &'static Encoding {
 const MAX_DETECTED: usize = 1 << 20;
 
 fn decode_as<'a>(bytes: &'a [u8], encoding: &'static Encoding, source: Source) -> Decoded<'a> {
-    // Encodings that were only ever used for attacks decode to a single U+FFFD; UTF-8 says more.
+    // Encodings that were only ever used for attacks decode to a single U+FFFD; UTF-8 gives more text.
     let encoding = if encoding == REPLACEMENT { UTF_8 } else { encoding };
     let (text, had_errors) = encoding.decode_without_bom_handling(bytes);
     Decoded { text, encoding, source, had_errors }
@@ -161,6 +186,31 @@ mod tests {
         assert!([GBK, GB18030].contains(&decoded.encoding), "{}", decoded.encoding.name());
         let (latin, ..) = WINDOWS_1252.encode("São Paulo é uma cidade. A estação está à direita. Não há pão.");
         assert_eq!(decode(&latin, Some("text/html; charset=utf-8")).encoding, WINDOWS_1252);
+    }
+
+    #[test]
+    fn bytes_that_are_utf8_throughout_beat_a_label() {
+        for label in ["iso-8859-1", "windows-1252"] {
+            let header = format!("text/html; charset={label}");
+            check("né".as_bytes(), Some(&header), ("né", UTF_8, Source::Detection));
+        }
+        let page = "<meta charset=gbk>这是网页";
+        check(page.as_bytes(), None, (page, UTF_8, Source::Detection));
+        // Two characters may be UTF-8 by chance, and UTF-16 is said by those who mean it.
+        assert_eq!(decode("<meta charset=gbk>é".as_bytes(), None).encoding, GBK);
+        assert_eq!(decode("né中".as_bytes(), Some("text/html; charset=utf-16le")).encoding, UTF_16LE);
+        let damaged = b"n\xe9 \xc3\xa9";
+        assert_eq!(decode(damaged, Some("text/html; charset=iso-8859-1")).encoding, WINDOWS_1252);
+    }
+
+    #[test]
+    fn references_in_a_declaration_are_read() {
+        for meta in ["<meta charset='&#98;ig5'>", "<meta charset=big&#x35;>"] {
+            let page = [meta.as_bytes(), b"\xa4\xa4\xa4\xe5"].concat();
+            assert_eq!(decode(&page, None).encoding, BIG5, "{meta}");
+        }
+        let page = b"<meta http-equiv=content-type content='text/html&#59; charset&equals;big5'>\xa4\xa4\xa4\xe5";
+        assert_eq!(decode(page, None).encoding, BIG5);
     }
 
     #[test]

@@ -1,77 +1,105 @@
-//! A page becomes a [`Document`].
+//! A page of HTML becomes a [`Document`]: blocks, classifiers, rules, text and metadata.
 
 use url::Url;
 
-use crate::blocks::Page;
 use crate::blocks::lexicon::Role;
-use crate::choose::is_sure;
-use crate::features::Evidence;
-use crate::links::links;
-use crate::markdown::markdown;
-use crate::meta::Head;
+use crate::blocks::{Page, Pieces};
+use crate::error_page::is_error_page;
+use crate::features::PageMetadata;
+use crate::links::{base_url, links};
+use crate::markdown::{Markup, markdown};
+use crate::meta::{Continuation, Head, Offers, Product, product_blocks};
 use crate::model::{MODEL, Model};
+use crate::select::{confidence_features, is_confident, select_blocks};
 use crate::tree::{NodeId, Tree};
 use crate::{
-    Comments, Counts, Document, Language, Options, PageType, charset, choose, count_words, split_sentences, text,
+    Comments, Counts, Document, Favor, Language, Options, PageType, cancel, charset, count_words, split_sentences, text,
 };
 
-/// A page on its way to a document: parsed, cut into blocks, with what it says about itself.
+/// A parsed page: its blocks and its metadata, from which features and documents are made.
 #[derive(Debug)]
-pub struct Reading<'a> {
+pub struct ParsedPage<'a> {
     /// The blocks and what surrounds them.
     pub page: Page<'a>,
-    /// What the page says about itself.
-    pub evidence: Evidence,
+    /// The metadata that features are computed from.
+    pub metadata: PageMetadata,
     pub(crate) head: Head,
 }
 
-impl<'a> Reading<'a> {
-    /// Parses a page; `address` may be empty.
-    pub fn of(html: &'a str, address: &str) -> Reading<'a> {
-        Reading::without(Tree::parse(html), address, &[])
+impl<'a> ParsedPage<'a> {
+    /// Parses a page; `url` may be empty.
+    pub fn parse(html: &'a str, url: &str) -> ParsedPage<'a> {
+        ParsedPage::read_without(Tree::parse(html), url, &[], Pieces::Omitted)
     }
 
-    /// Reads a parsed page as if these nodes, in document order, were not there.
-    fn without(tree: Tree<'a>, address: &str, dropped: &[NodeId]) -> Reading<'a> {
+    /// Reads a tree as if these nodes, in document order, were not there.
+    fn read_without(tree: Tree<'a>, url: &str, dropped: &[NodeId], pieces: Pieces) -> ParsedPage<'a> {
         let head = Head::read(&tree);
-        let evidence = head.evidence(address);
-        Reading { page: Page::read_without(tree, dropped), evidence, head }
+        let metadata = head.page_metadata(url);
+        ParsedPage { page: Page::read_without(tree, dropped, pieces), metadata, head }
     }
 
-    /// For each block whether it is content, and the kind of page.
-    pub fn judge(&self, model: &Model) -> (Vec<bool>, PageType) {
+    /// Which blocks are main content, and what kind of page it is.
+    pub fn classify(&self, model: &Model, favor: Favor) -> Classified {
         let probabilities = self.probabilities(model);
-        (choose(&self.page, &probabilities.blocks, &probabilities.types, &model.thresholds), probabilities.page_type())
+        let Probabilities { blocks, types } = &probabilities;
+        let kept = select_blocks(&self.page, blocks, types, &model.thresholds, favor);
+        let confidence = model.confidence.expected_f1(&confidence_features(&self.page, blocks, &kept, types));
+        Classified { kept, page_type: probabilities.page_type(), confidence }
     }
 
-    /// How likely each block is content, and each kind of page.
+    /// The probability of each block to be content, and of each page type.
     fn probabilities(&self, model: &Model) -> Probabilities {
-        let mut matrix = model.matrix(&self.page, &self.evidence);
+        let mut matrix = model.matrix(&self.page, &self.metadata);
         let types = model.type_probabilities(&matrix);
         matrix.push_types(&types);
-        let blocks = model.block_probabilities(&matrix, |blocks| is_sure(&self.page, blocks));
+        let blocks = model.block_probabilities(&matrix, |blocks| is_confident(&self.page, blocks));
         Probabilities { blocks, types }
     }
 
-    /// The blocks chosen, as plain text. Where a page shows none and holds its text as data, that.
+    /// The kept blocks as plain text, with the rest from the page's data where it shows only the beginning. Where none is
+    /// kept, the text that the page embeds as data.
     pub fn text(&self, kept: &[bool]) -> String {
-        if kept.contains(&true) { text::plain(&self.page, kept) } else { self.stated_text() }
+        if !kept.contains(&true) {
+            return self.embedded_text();
+        }
+        let mut text = text::plain(&self.page, kept);
+        if let Some(continuation) = self.continuation(kept) {
+            continuation.append_to(&mut text);
+        }
+        text
     }
 
-    /// The text that the page holds as data.
-    fn stated_text(&self) -> String {
-        self.head.stated_text(&self.page.tree)
+    /// How the kept text goes on in the page's data.
+    fn continuation(&self, kept: &[bool]) -> Option<Continuation> {
+        self.head.continuation(&self.page, kept)
+    }
+
+    /// The text that the page embeds as data.
+    fn embedded_text(&self) -> String {
+        self.head.embedded_text(&self.page.tree)
     }
 }
 
-/// What the model believes about a page.
+/// What the classifiers decide about a page.
+#[derive(Clone, Debug)]
+pub struct Classified {
+    /// For each block whether it is main content.
+    pub kept: Vec<bool>,
+    /// The most likely page type.
+    pub page_type: PageType,
+    /// The expected F1 in words of what is kept.
+    pub confidence: f32,
+}
+
+/// The output of the classifiers for a page.
 struct Probabilities {
     blocks: Vec<f32>,
     types: Vec<f32>,
 }
 
 impl Probabilities {
-    /// The most likely kind of page.
+    /// The most likely page type.
     fn page_type(&self) -> PageType {
         if self.blocks.is_empty() {
             return PageType::default();
@@ -81,24 +109,31 @@ impl Probabilities {
     }
 }
 
-/// Reads a page: main content, metadata and links.
-///
-/// Any bytes are a page. Time and memory are proportional to its length; what goes beyond a bound is left out, and
-/// `truncated` tells.
-pub fn extract(html: &[u8], url: Option<&Url>, options: &Options) -> Document {
+/// The main content, metadata and links of a page.
+pub(crate) fn main_content(html: &[u8], url: Option<&Url>, options: &Options) -> Document {
+    cancel::check();
     let decoded = charset::decode(html, options.content_type.as_deref());
     let tree = Tree::parse(&decoded.text);
     let site = options.rules.as_deref().zip(url).and_then(|(rules, url)| rules.site(url));
-    let found = site.map(|site| site.find(&tree)).unwrap_or_default();
-    let reading = Reading::without(tree, url.map_or("", Url::as_str), &found.dropped);
-    let (mut kept, page_type) = reading.judge(&MODEL);
-    // Whoever drops all that a page shows gets nothing; only what shows nothing is looked at more closely.
-    let stated = if kept.contains(&true) { String::new() } else { reading.stated_text() };
-    apply_comments(&reading.page, options.comments, &mut kept);
-    found.choose(&reading.page, &mut kept);
-    let text = if kept.contains(&true) { text::plain(&reading.page, &kept) } else { stated };
+    let matches = site.map(|site| site.find(&tree)).unwrap_or_default();
+    let pieces = if options.markdown { Pieces::Recorded } else { Pieces::Omitted };
+    let parsed = ParsedPage::read_without(tree, url.map_or("", Url::as_str), &matches.dropped, pieces);
+    let Classified { mut kept, page_type, confidence } = parsed.classify(&MODEL, options.favor);
+    cancel::check();
+    // Embedded data is used only where the classifier keeps nothing, not where options or rules drop everything.
+    let embedded = if kept.contains(&true) { String::new() } else { parsed.embedded_text() };
+    apply_comments(&parsed.page, options.comments, &mut kept);
+    let is_chosen_by_rules = matches.keep_content(&parsed.page, &mut kept);
+    let product = product(&parsed, page_type, &mut kept);
+    // Rules say what the content is, and what it is not.
+    let continuation = if is_chosen_by_rules { None } else { parsed.continuation(&kept) };
+    let mut text = if kept.contains(&true) { text::plain(&parsed.page, &kept) } else { embedded };
+    if let Some(continuation) = &continuation {
+        continuation.append_to(&mut text);
+    }
     let text = text::without_controls(text);
-    let language = Language::of(&text);
+    cancel::check();
+    let language = Language::of_page(&text, parsed.head.declared_language());
     let counts = Counts {
         characters: text.chars().count(),
         words: count_words(&text),
@@ -107,26 +142,72 @@ pub fn extract(html: &[u8], url: Option<&Url>, options: &Options) -> Document {
     let mut document = Document {
         language: language.map(|language| language.tag().to_owned()),
         page_type,
+        confidence: (!is_chosen_by_rules).then(|| f64::from((confidence * 1000.0).round()) / 1000.0),
         counts,
-        links: links(&reading.page, &kept, url, reading.head.base.as_deref()),
-        truncated: reading.page.tree.truncated() || reading.page.truncated,
+        links: links(&parsed.page, &kept, url, parsed.head.base.as_deref()),
+        truncated: parsed.page.tree.truncated() || parsed.page.truncated,
         markdown: match options.markdown {
-            // Text that was held as data has no markup.
+            // Embedded text has no markup.
             true if !kept.contains(&true) => text.clone(),
-            true => text::without_controls(markdown(&reading.page, &kept)),
+            true => {
+                let base = base_url(url, parsed.head.base.as_deref());
+                let markup = Markup { base: base.as_ref(), links: !options.omit_links, images: !options.omit_images };
+                let mut written = markdown(&parsed.page, &kept, markup);
+                if let Some(continuation) = &continuation {
+                    written.truncate(written.trim_end().len());
+                    continuation.append_to(&mut written);
+                }
+                text::without_controls(written)
+            }
             false => String::new(),
         },
         text,
         ..Document::default()
     };
-    reading.head.describe(&reading.page, url, &mut document);
-    document.title = found.title.or(document.title);
-    document.author = found.author.or(document.author);
-    document.published = found.published.or(document.published);
+    if let Some(product) = product {
+        let price = product.prices.into_iter().next();
+        if let Some(price) = price {
+            (document.price, document.currency) = (Some(price.amount), price.currency);
+        }
+        (document.brand, document.sku) = (product.brand, product.sku);
+    }
+    cancel::check();
+    parsed.head.fill_metadata(&parsed.page, url, &mut document);
+    document.title = matches.title.or(document.title);
+    document.author = matches.author.or(document.author);
+    document.published = matches.published.or(document.published);
+    document.error_page = is_error_page(document.title.as_deref(), &document.text, document.counts.words);
     document
 }
 
-/// Keeps or drops what stands in elements that call themselves comments, where the caller insists.
+/// The product of a page. Of a page that is one, the block with the price is kept where no kept block shows it.
+fn product(parsed: &ParsedPage<'_>, page_type: PageType, kept: &mut [bool]) -> Option<Product> {
+    let is_product = page_type == PageType::Product || names_product(&parsed.metadata.url);
+    let product = parsed.head.product(&parsed.page, if is_product { Offers::Classified } else { Offers::Declared })?;
+    if is_product && kept.contains(&true) {
+        let blocks = product_blocks(&parsed.page, &parsed.head, &product);
+        let shows = |index: usize| blocks.iter().any(|block| same_text(&parsed.page, *block, index));
+        if !(0..kept.len()).any(|index| kept[index] && shows(index)) {
+            blocks.iter().for_each(|block| kept[*block] = true);
+        }
+    }
+    Some(product)
+}
+
+/// Whether an address leads to one product, as `/product/lamp` does.
+fn names_product(address: &str) -> bool {
+    const NAMES: [&str; 7] = ["product", "products", "product-detail", "produkt", "dp", "item", "deal"];
+    let path = address.split_once("://").map_or(address, |(_, rest)| rest);
+    let segments: Vec<&str> = path.split(['?', '#']).next().unwrap_or_default().split('/').take(10).collect();
+    segments.windows(2).any(|pair| NAMES.contains(&pair[0]) && !pair[1].is_empty())
+}
+
+/// Whether the text of one block is in the other.
+fn same_text(page: &Page<'_>, block: usize, other: usize) -> bool {
+    page.block_text(&page.blocks[other]).contains(page.block_text(&page.blocks[block]))
+}
+
+/// Keeps or drops the blocks inside comment elements, where the caller asks for it.
 fn apply_comments(page: &Page<'_>, comments: Comments, kept: &mut [bool]) {
     let keep = match comments {
         Comments::ByPageType => return,
@@ -144,9 +225,10 @@ fn apply_comments(page: &Page<'_>, comments: Comments, kept: &mut [bool]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::extract;
 
     #[test]
-    fn text_held_as_data_is_also_the_markdown() {
+    fn embedded_text_is_also_the_markdown() {
         let html = r#"<div id=app></div><script type=application/json>["It rained all day in the town, and nobody went out until it was dark."]</script>"#;
         let options = Options { markdown: true, ..Options::default() };
         let document = extract(html.as_bytes(), None, &options);
@@ -155,9 +237,9 @@ mod tests {
     }
 
     #[test]
-    fn text_held_as_data_does_not_come_back_for_blocks_dropped_on_purpose() {
-        let html = r#"<article class=comment><p>It rained all day in the town, and nobody went out until it was dark. \
-            The river rose to the bridge, and the market was closed for the first time in years.</article>\
+    fn embedded_text_does_not_come_back_for_blocks_dropped_on_purpose() {
+        let html = r#"<div class=comment><p>It rained all day in the town, and nobody went out until it was dark. \
+            The river rose to the bridge, and the market was closed for the first time in years.</div>\
             <script type=application/json>["It snowed all day in the town, and nobody went out until it was dark."]</script>"#;
         let text = |comments| extract(html.as_bytes(), None, &Options { comments, ..Options::default() }).text;
         assert!(text(Comments::Keep).contains("rained"));

@@ -1,63 +1,74 @@
-//! What is known about every block, as bytes below 64: one column per feature, one byte per block.
+//! The features of blocks and pages, as bytes below 64: one column per feature, one byte per block.
 //!
-//! Counts are on a logarithmic scale and shares on a linear one, so that a byte is enough and no page is out of range.
-//! Words are characters where a script has no spaces, so nothing here depends on the language.
+//! Counts are on a logarithmic scale and shares on a linear one, so that a byte is enough and no value is out of range.
+//! In scripts without spaces every character is a word, so that no feature depends on the language.
+//! [`FEATURE_NAMES`] names all of them.
 
-mod bodies;
+mod ancestors;
+mod block;
+mod containers;
 mod context;
-mod elements;
-mod evidence;
-mod own;
+mod metadata;
+mod names;
 mod page;
 mod repetition;
 
-use crate::blocks::lexicon::{AROUND, Theme};
+use crate::blocks::lexicon::{BOILERPLATE_THEMES, Theme};
 use crate::blocks::{Block, Page};
+use crate::cancel;
 use crate::model::NameTable;
-pub use evidence::{Evidence, words};
+pub use metadata::{PageMetadata, word_hashes};
+pub use names::{FEATURE_NAMES, N_BLOCK_FEATURES};
 
-/// Blocks that are looked at together: columns are filled up to a multiple of this.
+/// The number of blocks in a group, which are evaluated together: columns are padded to a multiple of this.
 pub(crate) const LANES: usize = 32;
 
-/// One byte per block and feature, and one byte for each feature that all blocks of a page share.
+/// The features of a page: one byte per block and block feature, and one byte per page feature.
 #[derive(Clone, Debug, Default)]
 pub struct Matrix<'m> {
     n_blocks: usize,
     n_columns: usize,
-    /// Column after column, with room for more.
+    /// Column after column, with spare room at the end.
     bytes: Vec<[u8; LANES]>,
-    /// What all blocks share. These features come after the columns.
+    /// The page features. Their indices follow those of the columns.
     shared: Vec<u8>,
-    asked: &'m [bool],
+    /// Whether a classifier uses each column; all those beyond its end count as used.
+    used: &'m [bool],
 }
 
 impl<'m> Matrix<'m> {
-    /// Everything that is known about the blocks of a page. Columns that are not `asked` for stay zero, and take next
-    /// to no time; where `asked` ends, all are.
-    pub fn of(page: &Page<'_>, evidence: &Evidence, names: &NameTable, asked: &'m [bool]) -> Matrix<'m> {
-        let mut matrix = Matrix { n_blocks: page.blocks.len(), asked, ..Matrix::default() };
-        // Room for all columns at once: asking for it one by one takes longer than some columns do.
+    /// All features of a page, except the probabilities of page types ([`Matrix::push_types`]). Columns that are not
+    /// `used` stay zero and are not computed; those beyond the end of `used` are.
+    pub fn of(page: &Page<'_>, metadata: &PageMetadata, names: &NameTable, used: &'m [bool]) -> Matrix<'m> {
+        let mut matrix = Matrix { n_blocks: page.blocks.len(), used, ..Matrix::default() };
+        // One allocation for all columns: one per column would take longer than computing some of them.
         matrix.bytes = vec![[0; LANES]; matrix.n_groups() * 300];
         if page.blocks.is_empty() {
             return matrix;
         }
-        let sums = Sums::count(page);
-        own::columns(page, &mut matrix);
-        evidence::columns(page, &sums, evidence, &mut matrix);
-        let promises = elements::columns(page, &sums, names, &mut matrix);
+        let sums = PrefixSums::count(page);
+        block::columns(page, &mut matrix);
+        cancel::check();
+        metadata::columns(page, &sums, metadata, &mut matrix);
+        cancel::check();
+        let name_scores = ancestors::columns(page, &sums, names, &mut matrix);
+        cancel::check();
         repetition::columns(page, &sums, &mut matrix);
-        bodies::columns(page, &sums, names, &promises, &mut matrix);
-        context::columns(page, &sums, evidence, &mut matrix);
-        page::values(page, &sums, evidence, &mut matrix);
+        cancel::check();
+        containers::columns(page, &sums, names, &name_scores, &mut matrix);
+        cancel::check();
+        context::columns(page, &sums, metadata, &mut matrix);
+        cancel::check();
+        page::values(page, &sums, metadata, &mut matrix);
         matrix
     }
 
-    /// A matrix of so many rows that says nothing yet.
+    /// A matrix of so many rows without any columns.
     pub(crate) fn of_rows(n_rows: usize) -> Matrix<'m> {
         Matrix { n_blocks: n_rows, ..Matrix::default() }
     }
 
-    /// Adds how likely each page type is, as features that all blocks share.
+    /// Adds the probability of each page type as page features.
     pub fn push_types(&mut self, probabilities: &[f32]) {
         for probability in probabilities {
             self.push_shared(odds(*probability));
@@ -69,7 +80,7 @@ impl<'m> Matrix<'m> {
         self.n_blocks
     }
 
-    /// The number of features that differ from block to block. Those after them describe the page.
+    /// The number of block features. Page features have the indices after them.
     pub fn n_columns(&self) -> usize {
         self.n_columns
     }
@@ -79,7 +90,7 @@ impl<'m> Matrix<'m> {
         self.n_columns + self.shared.len()
     }
 
-    /// How many groups of [`LANES`] blocks there are, the last one filled up.
+    /// The number of groups of [`LANES`] blocks, the last one padded.
     pub(crate) fn n_groups(&self) -> usize {
         self.n_blocks.div_ceil(LANES)
     }
@@ -89,10 +100,10 @@ impl<'m> Matrix<'m> {
         if feature < self.n_columns { self.column(feature)[block] } else { self.shared_value(feature) }
     }
 
-    /// One feature that all blocks share; nothing when there is none such.
+    /// One page feature; 0 when there is no such feature.
     #[inline]
     pub(crate) fn shared_value(&self, feature: usize) -> u8 {
-        feature.checked_sub(self.n_columns).and_then(|place| self.shared.get(place)).copied().unwrap_or(0)
+        feature.checked_sub(self.n_columns).and_then(|index| self.shared.get(index)).copied().unwrap_or(0)
     }
 
     /// One feature of all blocks.
@@ -100,25 +111,25 @@ impl<'m> Matrix<'m> {
         &self.groups(feature).as_flattened()[..self.n_blocks]
     }
 
-    /// One feature of all blocks, [`LANES`] at a time; what fills up the last group means nothing.
+    /// One feature of all blocks in groups of [`LANES`]; the padding of the last group is arbitrary.
     #[inline]
     pub(crate) fn groups(&self, feature: usize) -> &[[u8; LANES]] {
         &self.bytes[feature * self.n_groups()..(feature + 1) * self.n_groups()]
     }
 
-    /// Whether anybody wants the next column.
-    fn is_next_asked(&self) -> bool {
-        self.asked.get(self.n_columns).copied().unwrap_or(true)
+    /// Whether a classifier uses the next column.
+    fn is_next_used(&self) -> bool {
+        self.used.get(self.n_columns).copied().unwrap_or(true)
     }
 
     /// Adds a column.
     #[inline]
     pub(crate) fn push(&mut self, column: impl Iterator<Item = u8>) {
-        if !self.is_next_asked() {
-            return self.push_nothing();
+        if !self.is_next_used() {
+            return self.push_zeros();
         }
         let before = self.n_columns * self.n_groups();
-        self.push_nothing();
+        self.push_zeros();
         let mut n_filled = 0;
         let cells = &mut self.bytes[before..].as_flattened_mut()[..self.n_blocks];
         for (cell, value) in cells.iter_mut().zip(column) {
@@ -129,7 +140,7 @@ impl<'m> Matrix<'m> {
     }
 
     /// Adds a column of zeros.
-    fn push_nothing(&mut self) {
+    fn push_zeros(&mut self) {
         self.n_columns += 1;
         let n_filled = self.n_columns * self.n_groups();
         if n_filled > self.bytes.len() {
@@ -137,7 +148,7 @@ impl<'m> Matrix<'m> {
         }
     }
 
-    /// Adds a feature that all blocks share.
+    /// Adds a page feature.
     pub(crate) fn push_shared(&mut self, value: u8) {
         self.shared.push(value);
     }
@@ -146,7 +157,7 @@ impl<'m> Matrix<'m> {
 /// The highest byte.
 const TOP: u8 = 63;
 
-/// Four steps per doubling, up to 2^15.
+/// A count on a logarithmic scale: four steps per doubling, up to 2^15.
 #[inline]
 fn log(count: u32) -> u8 {
     match LOGS.get(count as usize) {
@@ -155,7 +166,7 @@ fn log(count: u32) -> u8 {
     }
 }
 
-/// The steps of small counts, which most are.
+/// The logarithms of small counts, which are the most frequent.
 static LOGS: [u8; 1024] = {
     let mut logs = [0; 1024];
     let mut count = 0;
@@ -176,7 +187,7 @@ const fn log_of(count: u32) -> u8 {
     if step < TOP as u32 { step as u8 } else { TOP }
 }
 
-/// A share of a whole; 0 when there is no whole.
+/// A share of a whole from 1 to 63; 0 when the whole is 0.
 #[inline]
 fn share(part: u32, whole: u32) -> u8 {
     const STEPS: u32 = 62;
@@ -222,80 +233,81 @@ fn signed_log(distance: i64) -> u8 {
     if distance < 0 { 32 - size } else { 32 + size }
 }
 
-/// Things in the order of their keys, those with the same key in their own order. Key and index share a number, which
-/// is sorted in half the time of a pair.
-struct Alike(Vec<u64>);
+/// Indices grouped by key, in their own order within a group. Key and index share one integer, which is sorted in half
+/// the time of a pair.
+struct GroupedByKey(Vec<u64>);
 
-impl Alike {
-    fn sorted(keys: impl Iterator<Item = u32>) -> Alike {
+impl GroupedByKey {
+    fn sorted(keys: impl Iterator<Item = u32>) -> GroupedByKey {
         let mut order: Vec<u64> = keys.enumerate().map(|(index, key)| (u64::from(key) << 32) | index as u64).collect();
         order.sort_unstable();
-        Alike(order)
+        GroupedByKey(order)
     }
 
-    /// Those with the same key.
+    /// The groups.
     fn runs(&self) -> impl Iterator<Item = &[u64]> {
         self.0.chunk_by(|a, b| a >> 32 == b >> 32)
     }
 
-    /// The indices of a run.
+    /// The indices of one group.
     fn indices(run: &[u64]) -> impl Iterator<Item = usize> {
         run.iter().map(|keyed| *keyed as u32 as usize)
     }
 }
 
-/// Sums over blocks from the first: any run of blocks is a difference of two rows.
-struct Sums {
+/// Prefix sums over the blocks: the sum over any range of blocks is the difference of two rows.
+struct PrefixSums {
     rows: Vec<[u32; sum::COUNT]>,
 }
 
-/// What is summed.
+/// The summed quantities, as indices into a row.
 mod sum {
     pub const WORDS: usize = 0;
     pub const LINK_WORDS: usize = 1;
-    pub const STOPS: usize = 2;
+    pub const SENTENCE_MARKS: usize = 2;
     pub const STOP_WORDS: usize = 3;
-    pub const LONG_WORDS: usize = 4;
+    pub const PROSE_WORDS: usize = 4;
     pub const THEME_WORDS: usize = 5;
     pub const PARAGRAPH_WORDS: usize = 6;
     pub const HEADINGS: usize = 7;
-    pub const PICTURES: usize = 8;
-    pub const FIELDS: usize = 9;
+    pub const IMAGES: usize = 8;
+    pub const FORM_FIELDS: usize = 9;
     pub const LINKS: usize = 10;
-    pub const MONEY: usize = 11;
-    pub const SPEAKER_WORDS: usize = 12;
+    pub const CURRENCY_SIGNS: usize = 11;
+    pub const FIRST_PERSON_WORDS: usize = 12;
     pub const COUNT: usize = 13;
 }
 
-/// Words of the blocks that read like sentences: at least this many, few of them links.
-const LONG: u32 = 12;
+/// The fewest words of a prose block.
+const MIN_PROSE_WORDS: u32 = 12;
 
-/// Whether a block is a sentence or more, most of it no link.
-pub(crate) fn is_long(block: &Block) -> bool {
-    block.n_words() >= LONG && block.link_words * 2 < block.n_words()
+/// Whether a block reads like prose: long enough for a sentence, less than half of it links.
+pub(crate) fn is_prose(block: &Block) -> bool {
+    block.n_words() >= MIN_PROSE_WORDS && block.link_words * 2 < block.n_words()
 }
 
-impl Sums {
-    fn count(page: &Page<'_>) -> Sums {
+impl PrefixSums {
+    fn count(page: &Page<'_>) -> PrefixSums {
         let mut rows = vec![[0u32; sum::COUNT]; page.blocks.len() + 1];
         for (block, row) in page.blocks.iter().zip(&mut rows[1..]) {
             let words = block.n_words();
-            let long = is_long(block);
+            let prose = is_prose(block);
             row[sum::WORDS] = words;
             row[sum::LINK_WORDS] = block.link_words;
-            row[sum::STOPS] = block.stops;
+            row[sum::SENTENCE_MARKS] = block.sentence_marks;
             row[sum::STOP_WORDS] = u32::from(block.themes[0]);
-            row[sum::LONG_WORDS] = if long { words } else { 0 };
-            row[sum::THEME_WORDS] = block.themes[AROUND].iter().map(|count| u32::from(*count)).sum();
-            row[sum::PARAGRAPH_WORDS] = if block.places & crate::blocks::place::PARAGRAPH != 0 { words } else { 0 };
+            row[sum::PROSE_WORDS] = if prose { words } else { 0 };
+            row[sum::THEME_WORDS] = block.themes[BOILERPLATE_THEMES].iter().map(|count| u32::from(*count)).sum();
+            row[sum::PARAGRAPH_WORDS] =
+                if block.ancestors & crate::blocks::ancestor::PARAGRAPH != 0 { words } else { 0 };
             row[sum::HEADINGS] = u32::from(block.heading > 0);
             row[sum::LINKS] = block.links;
-            row[sum::MONEY] = block.money;
-            row[sum::SPEAKER_WORDS] = u32::from(block.themes[Theme::Speaker as usize]);
+            row[sum::CURRENCY_SIGNS] = block.currency_signs;
+            row[sum::FIRST_PERSON_WORDS] = u32::from(block.themes[Theme::FirstPerson as usize]);
         }
-        for (places, column) in [(&page.pictures, sum::PICTURES), (&page.fields, sum::FIELDS)] {
-            for block in places {
-                // Counted before the block that follows it.
+        for (positions, column) in [(&page.images, sum::IMAGES), (&page.form_fields, sum::FORM_FIELDS)] {
+            for block in positions {
+                // Counted with the block that follows it.
                 let row = (*block as usize + 1).min(page.blocks.len());
                 rows[row][column] += 1;
             }
@@ -306,7 +318,7 @@ impl Sums {
                 *value = value.wrapping_add(sum);
             }
         }
-        Sums { rows }
+        PrefixSums { rows }
     }
 
     /// The sums over the blocks `start..end`.

@@ -1,8 +1,12 @@
-//! [`Language`]: a BCP 47 tag, told from text or read from what a page says.
+//! [`Language`]: a BCP 47 tag, detected from text or parsed from what a page declares.
 
+mod declared;
+
+use std::borrow::Cow;
 use std::fmt;
 
 use crate::words::chinese;
+use declared::UNDETECTED;
 
 /// A language that a text can be in, by its BCP 47 tag: `en`, `pt`, `zh-Hant`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -11,8 +15,8 @@ pub struct Language(&'static str);
 /// How many bytes of a text are looked at: more does not change the answer, and whole books cost time.
 const SAMPLE_BYTES: usize = 2_048;
 
-/// Weighing languages against each other takes most of the time, and half of that settles it.
-const WEIGHED_BYTES: usize = 1_024;
+/// How many bytes the general detector gets: it takes most of the time, and more do not change its answer.
+const DETECTION_BYTES: usize = 1_024;
 
 impl Language {
     /// Chinese in Simplified characters.
@@ -39,7 +43,7 @@ impl Language {
     }
 
     /// Reads a tag as pages write them: `pt-BR`, `zh_TW`, `EN`. Regions are dropped, except that for Chinese they
-    /// tell the characters. Nothing where the language is not one of those that [`Language::of`] can tell.
+    /// tell the characters. Nothing where the language is not a known one.
     pub fn from_tag(tag: &str) -> Option<Language> {
         let lower = tag.trim().to_ascii_lowercase().replace('_', "-");
         let mut parts = lower.split('-');
@@ -49,12 +53,14 @@ impl Language {
             return Some(if traditional { Self::CHINESE_TRADITIONAL } else { Self::CHINESE_SIMPLIFIED });
         }
         let primary = if matches!(primary, "no" | "nn") { "nb" } else { primary };
-        TAGS.iter().find(|(_, tag)| *tag == primary).map(|(_, tag)| Language(tag))
+        let known = TAGS.iter().map(|(_, tag)| tag).chain(UNDETECTED.iter().map(|(tag, _)| tag));
+        known.copied().find(|tag| *tag == primary).map(Language)
     }
 
-    /// The language that a text is most likely in, by its first 2 KB of letters; nothing for a text without any.
+    /// The language that a text is most likely in, by 2 KB from its beginning, middle and end; nothing for a text
+    /// without letters.
     pub fn of(text: &str) -> Option<Language> {
-        let sample = sample(text);
+        let sample = &*sample(text);
         let scripts = Scripts::of(sample);
         if scripts.letters == 0 {
             return None;
@@ -62,20 +68,20 @@ impl Language {
         if scripts.kana * 10 > scripts.letters {
             return Some(Self::JAPANESE);
         }
-        // A page in Chinese may hold many Latin names and numbers, and one character says about as much as
+        // A page in Chinese may hold many Latin names and numbers, and one character counts as much as
         // four letters.
         if scripts.han * 4 > scripts.letters - scripts.han {
-            return Some(chinese::characters(sample));
+            return Some(chinese::script_of(sample));
         }
         if is_english(sample) {
             return Some(Self::ENGLISH);
         }
-        let detected = whatlang::detect_lang(head(sample, WEIGHED_BYTES))?;
+        let detected = whatlang::detect_lang(head(sample, DETECTION_BYTES))?;
         TAGS.iter().find(|(lang, _)| *lang == detected).map(|(_, tag)| Language(tag))
     }
 }
 
-/// Whether English is certain without weighing it against other languages, which takes a thousand times longer.
+/// Whether a text is certainly English, a thousand times faster than the general detector.
 ///
 /// These words are in no other language that is written much, and about every fourth word of English is one.
 fn is_english(sample: &str) -> bool {
@@ -97,9 +103,9 @@ fn is_english(sample: &str) -> bool {
     let (mut n_words, mut n_english) = (0, 0);
     let (mut word, mut length) = (0, 0);
     for byte in sample.bytes().chain([b' ']) {
-        let small = SMALL[usize::from(byte)];
-        if small != 0 {
-            word = (word << 8) | u32::from(small);
+        let lower = LOWERCASE[usize::from(byte)];
+        if lower != 0 {
+            word = (word << 8) | u32::from(lower);
             length += 1;
         } else if length > 0 {
             n_words += 1;
@@ -110,18 +116,18 @@ fn is_english(sample: &str) -> bool {
     n_words >= MIN_WORDS && n_english * 8 >= n_words
 }
 
-/// The small letter of each byte that words are made of, 0 for all others.
-const SMALL: [u8; 256] = {
-    let mut small = [0; 256];
+/// The lower case of each byte that belongs to a word, 0 for all others.
+const LOWERCASE: [u8; 256] = {
+    let mut lower = [0; 256];
     let mut byte = 0;
     while byte < 256 {
         let letter = byte as u8;
         if letter.is_ascii_alphanumeric() || !letter.is_ascii() {
-            small[byte] = letter.to_ascii_lowercase();
+            lower[byte] = letter.to_ascii_lowercase();
         }
         byte += 1;
     }
-    small
+    lower
 };
 
 /// A word of at most four letters as a number, whatever the case of its letters.
@@ -141,9 +147,24 @@ impl fmt::Display for Language {
     }
 }
 
-/// The beginning of a text, without its leading space.
-fn sample(text: &str) -> &str {
-    head(text.trim_start(), SAMPLE_BYTES)
+/// A short text whole; of a long one its beginning, middle and end, so that a menu before it does not decide.
+fn sample(text: &str) -> Cow<'_, str> {
+    const N_PIECES: usize = 3;
+    let text = text.trim_start();
+    if text.len() <= N_PIECES * SAMPLE_BYTES {
+        return Cow::Borrowed(head(text, SAMPLE_BYTES));
+    }
+    let pieces = (0..N_PIECES).map(|piece| {
+        let mut start = piece * (text.len() - SAMPLE_BYTES) / (N_PIECES - 1);
+        while !text.is_char_boundary(start) {
+            start += 1;
+        }
+        head(&text[start..], SAMPLE_BYTES / N_PIECES)
+    });
+    // The detector reads less than the sample and should see the middle of the text.
+    let mut pieces: Vec<&str> = pieces.collect();
+    pieces.rotate_left(1);
+    Cow::Owned(pieces.join(" "))
 }
 
 /// At most so many bytes of a text, cut at a character.

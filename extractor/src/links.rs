@@ -1,26 +1,23 @@
-//! Where a page points: its links with absolute targets, and whether they stand in the main content.
+//! The links of a page with absolute targets, and whether they are in the main content.
 
 use url::{Position, Url};
 
 use crate::Link;
 use crate::blocks::Page;
 use crate::meta::collapse;
-use crate::tree::read_value;
+use crate::tree::decode_value;
 
-/// More links than this are a flood.
+/// Further links are left out.
 const MAX_LINKS: usize = 10_000;
 
 /// The links of a page in document order; those that lead nowhere else (`#`, `javascript:`, `mailto:`) are left out.
 pub(crate) fn links(page: &Page<'_>, kept: &[bool], url: Option<&Url>, base: Option<&str>) -> Vec<Link> {
-    let joined = base.and_then(|base| match url {
-        Some(url) => url.join(base).ok(),
-        None => Url::parse(base).ok(),
-    });
-    // A `<base>` that is no address of the web is not obeyed.
-    let mut base = Base::new(joined.as_ref().filter(|base| is_web(base)).or(url));
+    let base = base_url(url, base);
+    let mut base = Base::new(base.as_ref());
     let mut links = Vec::with_capacity(page.links.len().min(MAX_LINKS));
     for raw in page.links.iter().take(MAX_LINKS) {
-        let Some(url) = base.resolve(trim(&read_value(raw.target))) else { continue };
+        crate::cancel::check();
+        let Some(url) = base.resolve(trim(&decode_value(raw.target))) else { continue };
         let (start, end) = (raw.start as usize, (raw.end as usize).min(page.text.len()));
         let text = page.text.get(start..end.max(start)).map(link_text).unwrap_or_default();
         let main = kept.get(raw.block as usize).copied().unwrap_or(false);
@@ -29,13 +26,22 @@ pub(crate) fn links(page: &Page<'_>, kept: &[bool], url: Option<&Url>, base: Opt
     links
 }
 
+/// The address that the relative ones of a page start from. A `<base>` that is no address of the web is not obeyed.
+pub(crate) fn base_url(url: Option<&Url>, base: Option<&str>) -> Option<Url> {
+    let joined = base.and_then(|base| match url {
+        Some(url) => url.join(base).ok(),
+        None => Url::parse(base).ok(),
+    });
+    joined.filter(is_web).or_else(|| url.cloned())
+}
+
 fn is_web(url: &Url) -> bool {
     matches!(url.scheme(), "http" | "https")
 }
 
-/// What targets are relative to. Most are a path or a whole address as the parser would write it: those are put
-/// together without it.
-struct Base<'a> {
+/// The base URL of relative targets. Most targets are a path or an absolute URL in normal form already; those are
+/// resolved without the URL parser.
+pub(crate) struct Base<'a> {
     url: Option<&'a Url>,
     /// `https` or `http`; empty where it is neither.
     scheme: &'a str,
@@ -43,12 +49,12 @@ struct Base<'a> {
     origin: Option<&'a str>,
     /// `https://example.com/a/`; empty where the scheme is.
     folder: &'a str,
-    /// The last name of a site that the parser would leave as it is: most links of a page lead to few.
-    settled_host: String,
+    /// The last host that was found to be in normal form: most links of a page have few hosts.
+    normalized_host: String,
 }
 
 impl<'a> Base<'a> {
-    fn new(url: Option<&'a Url>) -> Base<'a> {
+    pub(crate) fn new(url: Option<&'a Url>) -> Base<'a> {
         let web = url.filter(|url| is_web(url));
         let part = |end| web.map_or("", |url| &url[..end]);
         let path = part(Position::AfterPath);
@@ -57,16 +63,16 @@ impl<'a> Base<'a> {
             scheme: part(Position::AfterScheme),
             origin: web.map(|url| &url[..Position::BeforePath]),
             folder: &path[..memchr::memrchr(b'/', path.as_bytes()).map_or(0, |slash| slash + 1)],
-            settled_host: String::new(),
+            normalized_host: String::new(),
         }
     }
 
     /// The absolute form of a target, or nothing when it leads to no page.
-    fn resolve(&mut self, target: &str) -> Option<String> {
-        if target.is_empty() || target.len() > 4096 || leads_nowhere(target) {
+    pub(crate) fn resolve(&mut self, target: &str) -> Option<String> {
+        if target.is_empty() || target.len() > 4096 || is_fragment_or_action(target) {
             return None;
         }
-        self.put_together(target).or_else(|| self.parse(target))
+        self.resolve_fast(target).or_else(|| self.parse(target))
     }
 
     fn parse(&self, target: &str) -> Option<String> {
@@ -77,87 +83,89 @@ impl<'a> Base<'a> {
         is_web(&url).then(|| url.into())
     }
 
-    /// What the parser would say, where that is plain.
-    fn put_together(&mut self, target: &str) -> Option<String> {
+    /// What the URL parser would give, for targets in normal form; nothing for others.
+    fn resolve_fast(&mut self, target: &str) -> Option<String> {
         if let Some(rest) = target.strip_prefix("https://").or_else(|| target.strip_prefix("http://")) {
-            let slash = self.settled_site(rest)?;
+            let slash = self.normalized_path_start(rest)?;
             return Some(if slash == rest.len() { [target, "/"].concat() } else { target.to_owned() });
         }
         if target.starts_with('/') && !target.starts_with("//") {
-            let origin = self.origin.filter(|_| is_settled_path(target))?;
+            let origin = self.origin.filter(|_| is_normalized_path(target))?;
             return Some([origin, target].concat());
         }
         if self.scheme.is_empty() {
             return None;
         }
         if let Some(rest) = target.strip_prefix("//") {
-            let slash = self.settled_site(rest)?;
+            let slash = self.normalized_path_start(rest)?;
             return Some([self.scheme, ":", target, if slash == rest.len() { "/" } else { "" }].concat());
         }
         let bytes = target.as_bytes();
         let is_name = bytes.first().is_some_and(u8::is_ascii_alphanumeric) && memchr::memchr(b':', bytes).is_none();
-        (is_name && is_settled_path(target)).then(|| [self.folder, target].concat())
+        (is_name && is_normalized_path(target)).then(|| [self.folder, target].concat())
     }
 
-    /// Where the path begins in what follows `https://`, if the parser would leave all of it as it is.
-    fn settled_site(&mut self, rest: &str) -> Option<usize> {
+    /// The offset of the path in the text after `https://`, if all of it is in normal form.
+    fn normalized_path_start(&mut self, rest: &str) -> Option<usize> {
         let slash = memchr::memchr(b'/', rest.as_bytes()).unwrap_or(rest.len());
         let (host, path) = rest.split_at(slash);
-        if host != self.settled_host || host.is_empty() {
-            if !is_settled_host(host) {
+        if host != self.normalized_host || host.is_empty() {
+            if !is_normalized_host(host) {
                 return None;
             }
-            self.settled_host.clear();
-            self.settled_host.push_str(host);
+            self.normalized_host.clear();
+            self.normalized_host.push_str(host);
         }
-        is_settled_path(path).then_some(slash)
+        is_normalized_path(path).then_some(slash)
     }
 }
 
-/// Whether a target is a place on the page or an action.
-fn leads_nowhere(target: &str) -> bool {
+/// Whether a target is a fragment of the page or an action.
+fn is_fragment_or_action(target: &str) -> bool {
     ["#", "javascript:", "mailto:", "tel:"].iter().any(|beginning| target.starts_with(beginning))
 }
 
-/// What the parser does with a byte of a path or of what follows it.
+/// What the URL parser does with a byte of a path, query or fragment.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Fate {
-    Stays,
-    /// It depends on what stands around it.
-    Depends,
-    Changes,
+enum Normalization {
+    Unchanged,
+    /// It depends on the neighbouring bytes.
+    ContextDependent,
+    Changed,
 }
 
-const FATES: [Fate; 256] = {
-    let mut fates = [Fate::Changes; 256];
+const NORMALIZATION: [Normalization; 256] = {
+    let mut table = [Normalization::Changed; 256];
     let mut byte = 0;
     while byte < 128 {
-        fates[byte] = match byte as u8 {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => Fate::Stays,
-            b'/' | b'-' | b'_' | b'~' | b'=' | b'&' | b'?' | b'+' | b',' | b':' | b';' | b'@' => Fate::Stays,
-            b'!' | b'$' | b'(' | b')' | b'*' | b'#' => Fate::Stays,
-            b'.' | b'%' => Fate::Depends,
-            _ => Fate::Changes,
+        table[byte] = match byte as u8 {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => Normalization::Unchanged,
+            b'/' | b'-' | b'_' | b'~' | b'=' | b'&' | b'?' | b'+' | b',' | b':' | b';' | b'@' => {
+                Normalization::Unchanged
+            }
+            b'!' | b'$' | b'(' | b')' | b'*' | b'#' => Normalization::Unchanged,
+            b'.' | b'%' => Normalization::ContextDependent,
+            _ => Normalization::Changed,
         };
         byte += 1;
     }
-    fates
+    table
 };
 
-/// Whether the parser would leave a path and what follows it as they are.
-fn is_settled_path(path: &str) -> bool {
+/// Whether the URL parser would leave path, query and fragment unchanged.
+fn is_normalized_path(path: &str) -> bool {
     let bytes = path.as_bytes();
-    bytes.iter().enumerate().all(|(at, byte)| match FATES[usize::from(*byte)] {
-        Fate::Stays => true,
-        Fate::Changes => false,
+    bytes.iter().enumerate().all(|(at, byte)| match NORMALIZATION[usize::from(*byte)] {
+        Normalization::Unchanged => true,
+        Normalization::Changed => false,
         // `/./` and `/../`, of which each stop may be written `%2e`.
-        Fate::Depends if *byte == b'.' => at > 0 && bytes[at - 1] != b'/',
-        Fate::Depends => !bytes[at..].starts_with(b"%2e") && !bytes[at..].starts_with(b"%2E"),
+        Normalization::ContextDependent if *byte == b'.' => at > 0 && bytes[at - 1] != b'/',
+        Normalization::ContextDependent => !bytes[at..].starts_with(b"%2e") && !bytes[at..].starts_with(b"%2E"),
     })
 }
 
-/// Whether the parser would leave the name of a site as it is: small letters in a name that is no number.
-fn is_settled_host(host: &str) -> bool {
+/// Whether the URL parser would leave a host unchanged: a name in lower case that is not an IP address.
+fn is_normalized_host(host: &str) -> bool {
     let last = host.rsplit('.').next().unwrap_or("");
     host.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'.' | b'-'))
         && last.bytes().all(|byte| byte.is_ascii_lowercase())
@@ -167,14 +175,14 @@ fn is_settled_host(host: &str) -> bool {
         && !host.starts_with(['.', '-'])
 }
 
-/// Without white space around it, of which most targets have none.
-fn trim(target: &str) -> &str {
+/// The target without surrounding white space; most have none.
+pub(crate) fn trim(target: &str) -> &str {
     let bytes = target.as_bytes();
     let ends = [bytes.first(), bytes.last()];
     if ends.iter().flatten().all(|byte| byte.is_ascii_graphic()) { target } else { target.trim() }
 }
 
-/// The text of a link. Blocks are collapsed already; only what joins two of them, or a sign that nobody sees, is not.
+/// The text of a link with white space collapsed. Only texts that join two blocks or hold control characters need work.
 fn link_text(text: &str) -> String {
     let mut last = 0;
     let clean = text.bytes().all(|byte| {
@@ -196,7 +204,7 @@ mod tests {
         let base = Url::parse("https://example.com/a/b?c#d").unwrap();
         assert_eq!(Base::new(Some(&base)).resolve(target).as_deref(), expected, "{target}");
         let slow = base.join(target).ok().filter(|url| expected.is_some() && url.scheme().starts_with("http"));
-        assert_eq!(slow.map(String::from).as_deref(), expected, "the short way and the parser agree on {target}");
+        assert_eq!(slow.map(String::from).as_deref(), expected, "the fast resolution and the parser agree on {target}");
     }
 
     #[test]
@@ -259,13 +267,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_put_together_is_what_the_parser_says(
+        fn the_fast_resolution_is_what_the_parser_says(
             target in "(https?://|//|/|)[a-cA-C0-9.-]{0,6}([/?#.%2eE:@a-d&=+~-]{0,4}[a-f]{0,2}){0,4}",
             base in "(https?://a\\.b(:81)?(/c/d\\?e|/|))"
         ) {
             let base = Url::parse(&base).unwrap();
             let mut base = Base::new(Some(&base));
-            if let Some(found) = base.put_together(&target) {
+            if let Some(found) = base.resolve_fast(&target) {
                 prop_assert_eq!(Some(found), base.parse(&target), "{}", target);
             }
         }

@@ -1,158 +1,269 @@
-//! The kept blocks as Markdown: headings, lists, tables, quotes and code as such.
+//! The kept blocks as Markdown that reads back: the same text, headings, lists, tables, quotes, code, links and images.
+//!
+//! Blocks are written in runs: the lines of one paragraph, the parts of one heading or of one piece of code. Every text
+//! is that of the page's blocks; the markup around it comes from the text nodes that a block was read from.
 
-use crate::blocks::{Block, Break, Page, place};
-use crate::tree::Tag;
+mod code;
+mod escape;
+mod frames;
+mod images;
+mod inline;
+mod lists;
+mod spans;
+mod tables;
+mod targets;
 
-/// Main content as Markdown.
-pub(crate) fn markdown(page: &Page<'_>, kept: &[bool]) -> String {
-    let mut out = String::new();
-    let mut last: Option<&Block> = None;
-    for (block, _) in page.blocks.iter().zip(kept).filter(|(_, kept)| **kept) {
-        let text = page.block_text(block);
-        let cell = row(page, block);
-        let row_goes_on = cell.is_some() && last.is_some_and(|last| row(page, last) == cell);
-        let row_ends = last.and_then(|last| row(page, last)).filter(|_| !row_goes_on);
-        if row_ends.is_some() {
-            out.push_str(" |");
-            out.push_str(&header_line(page, &out, row_ends));
-        }
-        if let Some(last) = last {
-            out.push_str(if row_goes_on { " | " } else { separator(page, last, block) });
-        }
-        if cell.is_some() {
-            if !row_goes_on {
-                out.push_str("| ");
+use std::ops::Range;
+
+use url::Url;
+
+use crate::blocks::{Block, Break, Page, ancestor};
+use crate::tree::{NodeId, Tag};
+use frames::{Flow, Frames};
+use inline::Position;
+use spans::{STRONG, Span};
+use targets::Targets;
+
+/// What is written besides text and structure.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Markup<'u> {
+    /// The address that relative ones start from.
+    pub base: Option<&'u Url>,
+    /// Write the addresses of links.
+    pub links: bool,
+    /// Write images.
+    pub images: bool,
+}
+
+/// Main content as Markdown. The page must have been read with its pieces.
+pub(crate) fn markdown(page: &Page<'_>, kept: &[bool], markup: Markup<'_>) -> String {
+    let mut writer = Writer {
+        page,
+        kept,
+        frames: Frames::new(page),
+        targets: Targets::new(&page.tree, markup.base),
+        links: markup.links,
+        written_link: None,
+        images: if markup.images { images::find(page) } else { Vec::new() },
+        n_images_taken: 0,
+        checkboxes: page.tree.elements(Tag::Input).filter(|input| is_checkbox(page, *input)).collect(),
+    };
+    let mut out = String::with_capacity(page.text.len());
+    let mut at = 0;
+    while at < page.blocks.len() {
+        let table = page.tables().around(at).filter(|table| table.blocks.start == at);
+        let end = table.map_or_else(|| writer.run_end(at, page.blocks.len()), |table| table.blocks.end);
+        if kept[at..end].contains(&true) {
+            writer.push_lone_images(writer.first_node(at), &mut out);
+            match table {
+                Some(table) => writer.push_table(table, &mut out),
+                None => writer.push_run(at..end, &mut out),
             }
-            out.push_str(&text.replace('|', "\\|").replace('\n', " "));
-        } else if block.places & place::CODE != 0 {
-            out.push_str("```\n");
-            out.push_str(text);
-            out.push_str("\n```");
-        } else {
-            out.push_str(&prefix(page, block, last));
-            out.push_str(&escape(text));
         }
-        last = Some(block);
+        at = end;
     }
-    if last.is_some_and(|last| row(page, last).is_some()) {
-        out.push_str(" |");
-    }
+    writer.push_lone_images(None, &mut out);
     out
 }
 
-fn separator(page: &Page<'_>, last: &Block, next: &Block) -> &'static str {
-    if next.begins == Break::Line && last.element == next.element {
-        return "  \n";
-    }
-    if row(page, last).is_some() && row(page, next).is_some() {
-        return "\n";
-    }
-    let both = last.places & next.places;
-    if both & place::LIST != 0 && item(page, last).is_some() && item(page, next).is_some() {
-        return "\n";
-    }
-    "\n\n"
+struct Writer<'p, 'a> {
+    page: &'p Page<'a>,
+    kept: &'p [bool],
+    frames: Frames<'p, 'a>,
+    targets: Targets<'p, 'a>,
+    links: bool,
+    /// The link that the last run was in.
+    written_link: Option<NodeId>,
+    images: Vec<NodeId>,
+    /// So many images have been written or left out.
+    n_images_taken: usize,
+    checkboxes: Vec<NodeId>,
 }
 
-fn prefix(page: &Page<'_>, block: &Block, last: Option<&Block>) -> String {
-    if block.heading > 0 {
-        return format!("{} ", "#".repeat(usize::from(block.heading)));
-    }
-    let mut prefix = String::new();
-    if block.places & place::QUOTE != 0 {
-        prefix.push_str("> ");
-    }
-    if let Some(found) = item(page, block) {
-        let goes_on = last.is_some_and(|last| item(page, last) == Some(found));
-        let list = page.elements[page.elements[found as usize].parent as usize].tag;
-        prefix.push_str(&"  ".repeat(list_depth(page, found).saturating_sub(1)));
-        prefix.push_str(match (goes_on, list) {
-            (true, _) => "  ",
-            (false, Tag::Ol) => "1. ",
-            (false, _) => "- ",
-        });
-    }
-    prefix
-}
-
-/// Signs at the start of a line that would mean something else.
-fn escape(text: &str) -> String {
-    match text.as_bytes().first() {
-        Some(b'#' | b'>' | b'-' | b'+' | b'*') => format!("\\{text}"),
-        _ => text.to_owned(),
-    }
-}
-
-/// After the first row of a table comes a line that makes it one.
-fn header_line(page: &Page<'_>, out: &str, row: Option<u32>) -> String {
-    let Some(row) = row else { return String::new() };
-    let element = &page.elements[row as usize];
-    let first = page.elements[..row as usize]
-        .iter()
-        .rev()
-        .take_while(|other| other.tag != Tag::Table)
-        .all(|other| other.tag != Tag::Tr || other.parent != element.parent);
-    if !first {
-        return String::new();
-    }
-    let line = out.rsplit('\n').next().unwrap_or("");
-    let n_cells = line.matches(" | ").count() + 1;
-    format!("\n|{}", " --- |".repeat(n_cells))
-}
-
-fn ancestor(page: &Page<'_>, block: &Block, tag: Tag) -> Option<u32> {
-    let mut element = block.element;
-    for _ in 0..32 {
-        if page.elements[element as usize].tag == tag {
-            return Some(element);
+impl Writer<'_, '_> {
+    /// Where the run that begins with a block ends.
+    fn run_end(&self, start: usize, limit: usize) -> usize {
+        let mut end = start + 1;
+        while end < limit && self.continues(&self.page.blocks[end - 1], &self.page.blocks[end], end) {
+            end += 1;
         }
-        element = page.elements[element as usize].parent;
+        end
     }
-    None
-}
 
-fn row(page: &Page<'_>, block: &Block) -> Option<u32> {
-    let cell = matches!(block.tag, Some(Tag::Td | Tag::Th));
-    if cell { ancestor(page, block, Tag::Tr) } else { None }
-}
-
-fn item(page: &Page<'_>, block: &Block) -> Option<u32> {
-    if block.places & place::ITEM == 0 { None } else { ancestor(page, block, Tag::Li) }
-}
-
-fn list_depth(page: &Page<'_>, mut element: u32) -> usize {
-    let mut depth = 0;
-    for _ in 0..64 {
-        depth += usize::from(matches!(page.elements[element as usize].tag, Tag::Ul | Tag::Ol));
-        if element == 0 {
-            break;
+    /// Whether a block belongs to the run of the block before it.
+    fn continues(&self, last: &Block, next: &Block, index: usize) -> bool {
+        if self.kept[index] != self.kept[index - 1] {
+            return false;
         }
-        element = page.elements[element as usize].parent;
+        if next.ancestors & last.ancestors & ancestor::CODE != 0 {
+            return self.code_element(last) == self.code_element(next) && self.code_element(last).is_some();
+        }
+        if (next.ancestors | last.ancestors) & ancestor::CODE != 0 {
+            return false;
+        }
+        if last.heading > 0 && next.heading > 0 {
+            let is_heading = |tag: Tag| tag.is_heading();
+            return self.element_with(last, is_heading) == self.element_with(next, is_heading);
+        }
+        next.break_before == Break::Line
     }
-    depth
+
+    /// The innermost element around a block with such a tag.
+    fn element_with(&self, block: &Block, is_wanted: impl Fn(Tag) -> bool) -> Option<u32> {
+        let parent = |element: &u32| Some(self.page.elements[*element as usize].parent);
+        let mut around = std::iter::successors(Some(block.element), parent).take(32);
+        around.find(|element| is_wanted(self.page.elements[*element as usize].tag))
+    }
+
+    fn code_element(&self, block: &Block) -> Option<u32> {
+        self.element_with(block, |tag| {
+            matches!(tag, Tag::Pre | Tag::Listing | Tag::Xmp | Tag::Plaintext | Tag::Textarea)
+        })
+    }
+
+    /// Writes blocks that belong together.
+    fn push_run(&mut self, blocks: Range<usize>, out: &mut String) {
+        crate::cancel::check();
+        let block = &self.page.blocks[blocks.start];
+        if block.ancestors & ancestor::CODE != 0 {
+            self.push_code_block(blocks, out);
+        } else if block.heading > 0 {
+            self.push_heading(blocks, block.heading, out);
+        } else {
+            self.push_paragraph(blocks, out);
+        }
+    }
+
+    fn push_code_block(&mut self, blocks: Range<usize>, out: &mut String) {
+        let block = &self.page.blocks[blocks.start];
+        let language = code::language(self.page, block, self.first_node(blocks.start)).unwrap_or_default();
+        self.frames.open(self.code_element(block).unwrap_or(block.element));
+        let text = self.code_text(blocks);
+        let fence = code::fence(&text);
+        self.frames.begin(Flow::Code, out);
+        out.push_str(&fence);
+        out.push_str(&language);
+        for line in text.split('\n') {
+            self.frames.code_line(line.trim_end_matches('\r'), out);
+        }
+        self.frames.code_line(&fence, out);
+    }
+
+    fn code_text(&self, blocks: Range<usize>) -> String {
+        let texts = blocks.map(|block| self.page.block_text(&self.page.blocks[block]));
+        texts.collect::<Vec<_>>().join("\n")
+    }
+
+    fn push_heading(&mut self, blocks: Range<usize>, level: u8, out: &mut String) {
+        let block = &self.page.blocks[blocks.start];
+        self.frames.open(self.element_with(block, |tag| tag.is_heading()).unwrap_or(block.element));
+        let mut spans = self.spans(blocks, Position::Heading);
+        // A heading is bold by itself.
+        spans.iter_mut().for_each(|span| span.style.marks &= !STRONG);
+        self.frames.begin(Flow::Heading, out);
+        out.extend(std::iter::repeat_n('#', usize::from(level)));
+        out.push(' ');
+        let start = out.len();
+        self.push_spans(&spans, Position::Heading, out);
+        escape_closing_signs(out, start);
+        self.end_run(&spans);
+    }
+
+    fn push_paragraph(&mut self, blocks: Range<usize>, out: &mut String) {
+        self.frames.open(self.page.blocks[blocks.start].element);
+        let task = self.task_box(blocks.start);
+        let mut spans = self.spans(blocks, Position::Line);
+        if self.frames.in_summary() {
+            spans.iter_mut().for_each(|span| span.style.marks |= STRONG);
+        }
+        self.frames.begin(Flow::Paragraph, out);
+        out.push_str(task);
+        self.push_spans(&spans, Position::Line, out);
+        self.end_run(&spans);
+    }
+
+    fn end_run(&mut self, spans: &[Span]) {
+        self.written_link = spans.last().and_then(|span| span.style.link);
+    }
+
+    /// The box of a task, where an item begins with one.
+    fn task_box(&self, block: usize) -> &'static str {
+        let item = self.frames.innermost().filter(|_| self.frames.begins_item());
+        let (Some(item), Some(first)) = (item, self.first_node(block)) else { return "" };
+        let item = self.page.elements[item as usize].node;
+        let at = self.checkboxes.partition_point(|checkbox| *checkbox < item);
+        match self.checkboxes.get(at).filter(|checkbox| **checkbox < first) {
+            Some(checkbox) if self.page.tree.has_attribute(*checkbox, "checked") => "[x] ",
+            Some(_) => "[ ] ",
+            None => "",
+        }
+    }
+
+    /// Writes the images before a text node that stand on their own.
+    fn push_lone_images(&mut self, first: Option<NodeId>, out: &mut String) {
+        for image in self.lone_images_before(first) {
+            let mut spans = Vec::new();
+            self.push_image_span(image, spans::Gap::Nothing, &mut spans);
+            if !spans.is_empty() {
+                self.frames.open(self.element_around(image));
+                self.frames.begin(Flow::Paragraph, out);
+                self.push_spans(&spans, Position::Line, out);
+            }
+        }
+    }
+
+    /// Whether a link is written: it leads somewhere, and no run before this one was in it.
+    fn may_link(&mut self, link: NodeId) -> bool {
+        self.links && self.written_link != Some(link) && self.targets.has_link(link)
+    }
+
+    /// The text nodes of a block with the ranges of text that were read from them.
+    fn pieces(&self, block: usize) -> impl Iterator<Item = (Option<NodeId>, Range<usize>)> + use<> {
+        let pieces = self.pieces_of(block);
+        let found = &self.page.blocks[block];
+        let (mut start, end) = (found.start as usize, found.end as usize);
+        let mut ranges = Vec::with_capacity(pieces.len().max(1));
+        for (index, piece) in pieces.iter().enumerate() {
+            let next = pieces.get(index + 1).map_or(end, |next| (next.start as usize).min(end));
+            if next > start {
+                ranges.push((Some(piece.node), start..next));
+                start = next;
+            }
+        }
+        if start < end {
+            ranges.push((None, start..end));
+        }
+        ranges.into_iter()
+    }
+
+    fn pieces_of(&self, block: usize) -> &[crate::blocks::Piece] {
+        let pieces = &self.page.pieces;
+        let from = pieces.partition_point(|piece| (piece.block as usize) < block);
+        let n = pieces[from..].partition_point(|piece| piece.block as usize == block);
+        &pieces[from..from + n]
+    }
+
+    fn first_node(&self, block: usize) -> Option<NodeId> {
+        self.pieces_of(block).first().map(|piece| piece.node)
+    }
+
+    fn last_node(&self, block: usize) -> Option<NodeId> {
+        self.pieces_of(block).last().map(|piece| piece.node)
+    }
+}
+
+/// Signs at the end of a heading would be left out as its end.
+fn escape_closing_signs(out: &mut String, start: usize) {
+    let text = &out[start..];
+    let rest = text.trim_end_matches('#');
+    if rest.len() < text.len() && (rest.is_empty() || rest.ends_with(' ')) {
+        out.insert(start + rest.len(), '\\');
+    }
+}
+
+fn is_checkbox(page: &Page<'_>, input: NodeId) -> bool {
+    page.tree.attribute(input, "type").is_some_and(|kind| kind.eq_ignore_ascii_case("checkbox"))
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::tree::Tree;
-
-    #[track_caller]
-    fn check(html: &str, expected: &str) {
-        let page = Page::read(Tree::parse(html));
-        assert_eq!(markdown(&page, &vec![true; page.blocks.len()]), expected);
-    }
-
-    #[test]
-    fn headings_lists_and_code_are_marked() {
-        check("<h2>Rain</h2><p>It rains.</p>", "## Rain\n\nIt rains.");
-        check("<ul><li>a<li>b<ol><li>c</ol></ul>", "- a\n- b\n  1. c");
-        check("<pre>x\n  y</pre>", "```\nx\n  y\n```");
-        check("<blockquote>so</blockquote><p># no</p>", "> so\n\n\\# no");
-    }
-
-    #[test]
-    fn tables_have_a_line_below_their_first_row() {
-        check("<table><tr><th>a<th>b<tr><td>1<td>2</table>", "| a | b |\n| --- | --- |\n| 1 | 2 |");
-    }
-}
+mod tests;

@@ -1,23 +1,33 @@
-//! What a page says about itself in its head: the raw material of metadata and evidence.
+//! Metadata of a page: `<title>`, `<meta>`, `<link>`, `<time>` and JSON-LD.
 
+mod byline;
 mod date;
+mod embedded;
 mod fields;
+mod graph;
 mod json_ld;
-mod state;
+mod names;
+mod price;
+mod product;
+mod published;
+mod title;
 
 use std::borrow::Cow;
 
-use crate::features::Evidence;
+use crate::features::PageMetadata;
 use crate::tree::{Tag, Tree};
-pub(crate) use date::day;
-pub(crate) use json_ld::Structured;
+#[cfg(feature = "rules")]
+pub(crate) use date::parse_date;
+pub(crate) use embedded::Continuation;
+pub(crate) use json_ld::StructuredData;
+pub(crate) use product::{Offers, Product, product_blocks};
 
 /// The head of a page, read once.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Head {
     /// `<title>`.
     pub title: String,
-    /// `<meta>` by name, property or itemprop, in small letters, in the order of the page.
+    /// `<meta>` by name, property or itemprop, in lower case, in the order of the page.
     pub metas: Vec<(String, String)>,
     /// `<link rel=canonical>`.
     pub canonical: Option<String>,
@@ -28,25 +38,25 @@ pub(crate) struct Head {
     /// `<time datetime>`, the first few.
     pub times: Vec<String>,
     /// JSON-LD.
-    pub structured: Structured,
+    pub structured: StructuredData,
 }
 
 /// Longer values are no metadata.
 const MAX_VALUE: usize = 4096;
 
-/// The date of a piece stands before those of comments and other pieces.
+/// The date of an article comes before those of comments and other articles.
 const MAX_TIMES: usize = 4;
 
 impl Head {
-    /// Reads titles, metas, links and structured data, wherever on the page they stand.
+    /// Reads titles, metas, links and structured data, anywhere on the page.
     pub(crate) fn read(tree: &Tree<'_>) -> Head {
         let mut head = Head::default();
-        // What is no element has no tag of a name.
+        // Only elements have a known tag.
         for node in tree.nodes() {
             match tree.tag(node) {
                 Tag::Html => head.language = head.language.take().or_else(|| owned(tree.attribute(node, "lang"))),
                 Tag::Title if head.title.is_empty() && tree.parent(node).is_some_and(|up| tree.tag(up) != Tag::Svg) => {
-                    head.title = collapse(&tree.text_content(node));
+                    head.title = beginning(collapse(&tree.text_content(node)));
                 }
                 Tag::Time if head.times.len() < MAX_TIMES => {
                     head.times.extend(owned(tree.attribute(node, "datetime")));
@@ -60,7 +70,8 @@ impl Head {
                 }
                 Tag::Meta => {
                     let name = ["property", "name", "itemprop"].iter().find_map(|name| tree.attribute(node, name));
-                    if let (Some(name), Some(value)) = (name, owned(tree.attribute(node, "content"))) {
+                    let content = tree.attribute(node, "content").or_else(|| tree.attribute(node, "value"));
+                    if let (Some(name), Some(value)) = (name, owned(content)) {
                         head.metas.push((name.to_ascii_lowercase(), value));
                     }
                 }
@@ -76,28 +87,38 @@ impl Head {
         head
     }
 
-    /// The value of the first of these metas that is there and says something.
+    /// The value of the first of these metas that is present and not empty.
     pub(crate) fn meta(&self, names: &[&str]) -> Option<&str> {
         names.iter().find_map(|name| {
             self.metas.iter().find(|(key, value)| key == name && !value.is_empty()).map(|(_, value)| value.as_str())
         })
     }
 
-    /// What the classifier may compare blocks with.
-    pub(crate) fn evidence(&self, address: &str) -> Evidence {
-        let stated = || self.canonical.as_deref().or_else(|| self.meta(&["og:url"])).unwrap_or("");
-        Evidence {
+    /// The metadata from which features are computed.
+    pub(crate) fn page_metadata(&self, address: &str) -> PageMetadata {
+        let declared = || self.canonical.as_deref().or_else(|| self.meta(&["og:url"])).unwrap_or("");
+        PageMetadata {
             title: self.meta(&["og:title", "twitter:title"]).unwrap_or(&self.title).to_owned(),
             description: self
                 .meta(&["og:description", "description", "twitter:description"])
                 .unwrap_or_default()
                 .to_owned(),
             body: self.structured.body.clone(),
-            kind: self.meta(&["og:type"]).unwrap_or_default().to_owned(),
+            og_type: self.meta(&["og:type"]).unwrap_or_default().to_owned(),
             schema_types: self.structured.types.join(" "),
-            address: if address.is_empty() { stated() } else { address }.to_owned(),
+            url: if address.is_empty() { declared() } else { address }.to_owned(),
         }
     }
+}
+
+/// As much of a text as metadata may be long: what is compared with a title is compared with all of it.
+fn beginning(mut text: String) -> String {
+    let mut end = text.len().min(MAX_VALUE);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text.truncate(end);
+    text
 }
 
 fn owned(value: Option<Cow<'_, str>>) -> Option<String> {

@@ -1,4 +1,4 @@
-//! Rankings: which sentences of a text say the most. Each is a file of its own below, with its source named.
+//! Sentence rankings for extractive summaries. Each is in a file of its own that names its source.
 
 use std::fmt;
 use std::str::FromStr;
@@ -22,9 +22,9 @@ pub use analysis::Analysis;
 pub use budget::{Budget, Picks};
 pub use pith::{Pith, Weights};
 
-/// A way to order sentences.
+/// A ranking of sentences.
 pub trait Ranking: Sync {
-    /// Offers sentences to `picks`, best first, until it wants no more, and gives the score of every sentence.
+    /// Offers sentences to `picks`, best first, until the budget is spent, and returns the score of every sentence.
     fn rank(&self, text: &Analysis<'_>, picks: &mut Picks<'_>) -> Vec<f64>;
 
     /// The weight of every word of the text, by its number, where the ranking weighs words.
@@ -34,7 +34,7 @@ pub trait Ranking: Sync {
 /// Every ranking by name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Method {
-    /// Centrality, what is new, position and title, without saying things twice.
+    /// Centrality, novelty, position and title, with a penalty for redundancy.
     #[default]
     Pith,
     /// The seed's word frequency, reflected at the mean.
@@ -131,15 +131,15 @@ impl FromStr for Method {
 fn offer_by_score(scores: &[f64], picks: &mut Picks<'_>) {
     let mut order: Vec<u32> = (0..scores.len() as u32).collect();
     let before = |a: &u32, b: &u32| scores[*b as usize].total_cmp(&scores[*a as usize]).then(a.cmp(b));
-    // Most summaries are short: sorting the best few is enough for them.
-    let few = 64.min(order.len());
-    if few < order.len() {
-        order.select_nth_unstable_by(few, before);
+    // Most summaries are short: sorting the best sentences is enough for them.
+    let n_best = 64.min(order.len());
+    if n_best < order.len() {
+        order.select_nth_unstable_by(n_best, before);
     }
-    order[..few].sort_unstable_by(before);
-    if !order[..few].iter().all(|index| picks.offer(*index as usize)) {
+    order[..n_best].sort_unstable_by(before);
+    if !order[..n_best].iter().all(|index| picks.offer(*index as usize)) {
         return;
     }
-    order[few..].sort_unstable_by(before);
-    let _ = order[few..].iter().all(|index| picks.offer(*index as usize));
+    order[n_best..].sort_unstable_by(before);
+    let _ = order[n_best..].iter().all(|index| picks.offer(*index as usize));
 }

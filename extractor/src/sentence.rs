@@ -1,4 +1,4 @@
-//! How text becomes sentences, in scripts with and without spaces.
+//! Sentence splitting, in scripts with and without spaces.
 
 use crate::language::Language;
 use crate::words::chinese::is_han;
@@ -27,17 +27,18 @@ impl<'t> Iterator for Sentences<'t> {
     type Item = &'t str;
 
     fn next(&mut self) -> Option<&'t str> {
+        crate::cancel::check();
         let bytes = self.text.as_bytes();
-        let mut at = self.start + space(&self.text[self.start..]);
+        let mut at = self.start + leading_space(&self.text[self.start..]);
         while let Some(step) = bytes[at..].iter().position(|byte| MAY_END[usize::from(*byte)]) {
             at += step;
-            let after = match self.look(at) {
-                Look::End(end) => {
+            let after = match self.boundary(at) {
+                Boundary::End(end) => {
                     let sentence = &self.text[self.start..end];
                     self.start = end;
                     return Some(sentence);
                 }
-                Look::On(after) => after,
+                Boundary::Continue(after) => after,
             };
             at = after;
         }
@@ -47,15 +48,15 @@ impl<'t> Iterator for Sentences<'t> {
     }
 }
 
-/// What stands at a byte that may end a sentence.
-enum Look {
-    /// The sentence, with what belongs to it, ends before this byte.
+/// The decision at a byte that may end a sentence.
+enum Boundary {
+    /// The sentence, with closing quotes and space, ends before this byte.
     End(usize),
-    /// It goes on; nothing before this byte ends it.
-    On(usize),
+    /// The sentence continues; the next byte to look at.
+    Continue(usize),
 }
 
-/// The bytes that a mark which ends a sentence can begin with.
+/// The first bytes of all marks that may end a sentence.
 const MAY_END: [bool; 256] = {
     let mut table = [false; 256];
     let first = [b'.', b'!', b'?', b'\n', 0xD6, 0xD8, 0xDB, 0xE0, 0xE1, 0xE2, 0xE3, 0xEF];
@@ -67,32 +68,32 @@ const MAY_END: [bool; 256] = {
     table
 };
 
-/// What kind of mark a character is.
+/// The kind of a mark that may end a sentence.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Mark {
     /// `.`: the end, a part of a number or name, or an abbreviation.
-    Stop,
-    /// `!`, `?`, `…`: the end, or a breath within.
-    Cry,
-    /// The end in scripts where nothing else uses the mark.
-    Full,
+    Period,
+    /// `!`, `?`, `…`: the end of a sentence, or a pause within it.
+    Exclamation,
+    /// A mark of another script that always ends a sentence.
+    Unambiguous,
     /// A line break.
-    Line,
+    LineBreak,
 }
 
 fn mark(character: char) -> Option<Mark> {
     Some(match character {
-        '.' => Mark::Stop,
-        '!' | '?' | '…' | '‼' | '⁇' | '⁈' | '⁉' => Mark::Cry,
+        '.' => Mark::Period,
+        '!' | '?' | '…' | '‼' | '⁇' | '⁈' | '⁉' => Mark::Exclamation,
         '。' | '！' | '？' | '｡' | '．' | '।' | '॥' | '؟' | '۔' | '։' | '።' | '។' | '။' => {
-            Mark::Full
+            Mark::Unambiguous
         }
-        '\n' | '\u{2028}' | '\u{2029}' => Mark::Line,
+        '\n' | '\u{2028}' | '\u{2029}' => Mark::LineBreak,
         _ => return None,
     })
 }
 
-fn closes(character: char) -> bool {
+fn is_closing(character: char) -> bool {
     matches!(
         character,
         '"' | '\''
@@ -116,7 +117,7 @@ fn closes(character: char) -> bool {
     )
 }
 
-fn opens(character: char) -> bool {
+fn is_opening(character: char) -> bool {
     matches!(
         character,
         '"' | '\''
@@ -140,72 +141,72 @@ fn opens(character: char) -> bool {
     )
 }
 
-/// A line that is shorter than this was not wrapped: it is an item of a list or a heading.
+/// Shorter lines were not wrapped: they are list items or headings.
 const WRAPPED_LINE_BYTES: usize = 40;
 
 impl Sentences<'_> {
-    fn look(&self, at: usize) -> Look {
+    fn boundary(&self, at: usize) -> Boundary {
         let rest = &self.text[at..];
         let first = rest.chars().next().expect("a mark stands here");
         match mark(first) {
-            None => Look::On(at + first.len_utf8()),
-            Some(Mark::Line) => self.look_at_line(at),
-            Some(_) => self.look_at_stop(at),
+            None => Boundary::Continue(at + first.len_utf8()),
+            Some(Mark::LineBreak) => self.boundary_at_line_break(at),
+            Some(_) => self.boundary_at_mark(at),
         }
     }
 
-    /// The break of a line, with all space around it.
-    fn look_at_line(&self, at: usize) -> Look {
-        let after = at + space(&self.text[at..]);
+    /// The decision at a line break, with all space around it.
+    fn boundary_at_line_break(&self, at: usize) -> Boundary {
+        let after = at + leading_space(&self.text[at..]);
         let line = self.text[self.start..at].trim_end();
         let line = &line[line.rfind('\n').map_or(0, |end| end + 1)..];
-        let breaks = self.text[at..after].chars().filter(|c| mark(*c) == Some(Mark::Line)).count();
+        let breaks = self.text[at..after].chars().filter(|c| mark(*c) == Some(Mark::LineBreak)).count();
         let next = self.text[after..].chars().next();
         let wrapped = breaks == 1
             && line.len() >= WRAPPED_LINE_BYTES
             && !line.ends_with([':', ';', '：', '；'])
             && next.is_some_and(char::is_lowercase);
-        if wrapped { Look::On(after) } else { Look::End(after) }
+        if wrapped { Boundary::Continue(after) } else { Boundary::End(after) }
     }
 
-    /// One or more marks, what closes behind them, and the space behind that.
-    fn look_at_stop(&self, at: usize) -> Look {
+    /// One or more marks, what is_closing behind them, and the space behind that.
+    fn boundary_at_mark(&self, at: usize) -> Boundary {
         let mut end = at;
-        let (mut full, mut stops, mut cries) = (false, 0, 0);
+        let (mut unambiguous, mut periods, mut exclamations) = (false, 0, 0);
         for character in self.text[at..].chars() {
             match mark(character) {
-                Some(Mark::Stop) => stops += 1,
-                Some(Mark::Cry) => cries += 1,
-                Some(Mark::Full) => full = true,
+                Some(Mark::Period) => periods += 1,
+                Some(Mark::Exclamation) => exclamations += 1,
+                Some(Mark::Unambiguous) => unambiguous = true,
                 _ => break,
             }
             end += character.len_utf8();
         }
         let marks_end = end;
-        end += prefix(&self.text[end..], closes);
-        let after = end + space(&self.text[end..]);
+        end += prefix_length(&self.text[end..], is_closing);
+        let after = end + leading_space(&self.text[end..]);
         let spaced = after > end || after == self.text.len();
-        if full || self.text[end..after].contains('\n') {
-            return Look::End(after);
+        if unambiguous || self.text[end..after].contains('\n') {
+            return Boundary::End(after);
         }
         let before = self.text[self.start..at].chars().next_back();
-        let next = self.text[after..].chars().find(|c| !opens(*c)).unwrap_or('\n');
+        let next = self.text[after..].chars().find(|c| !is_opening(*c)).unwrap_or('\n');
         let ends = if !spaced {
-            self.ends_without_space(at, before, next, stops == 1 && cries == 0)
+            self.ends_without_space(at, before, next, periods == 1 && exclamations == 0)
         } else if next.is_lowercase() {
             false
-        } else if stops == 1 && cries == 0 && marks_end == end {
-            !self.abbreviates(at, after)
+        } else if periods == 1 && exclamations == 0 && marks_end == end {
+            !self.is_abbreviation(at, after)
         } else {
             true
         };
-        if ends { Look::End(after) } else { Look::On(after.max(at + 1)) }
+        if ends { Boundary::End(after) } else { Boundary::Continue(after.max(at + 1)) }
     }
 
     /// Chinese is often written with ASCII marks and no space behind them: `方法.仿真结果`.
-    fn ends_without_space(&self, at: usize, before: Option<char>, next: char, one_stop: bool) -> bool {
+    fn ends_without_space(&self, at: usize, before: Option<char>, next: char, single_period: bool) -> bool {
         let after_han = before.is_some_and(|c| is_han(c) || matches!(c, '）' | '」' | '』' | '”' | '》'));
-        if !one_stop {
+        if !single_period {
             return is_han(next) && !self.text[at..].starts_with(['.', '…']);
         }
         match before {
@@ -218,24 +219,24 @@ impl Sentences<'_> {
         }
     }
 
-    /// Whether the single full stop at `at`, with space behind it, belongs to the word before it.
-    fn abbreviates(&self, at: usize, after: usize) -> bool {
-        let so_far = self.text[self.start..at].trim_start();
-        let word = last_word(so_far);
+    /// Whether the single period at `at`, with space after it, belongs to an abbreviation.
+    fn is_abbreviation(&self, at: usize, after: usize) -> bool {
+        let before = self.text[self.start..at].trim_start();
+        let word = last_word(before);
         if word.is_empty() {
             return false;
         }
         if word.bytes().all(|byte| byte.is_ascii_digit()) {
             // The number of an item (`1. Introduction`), or a German date.
-            return word.len() == so_far.len() || (self.ordinals && word.len() <= 2);
+            return word.len() == before.len() || (self.ordinals && word.len() <= 2);
         }
         let next = &self.text[after..];
-        let next = &next[prefix(next, opens)..];
-        abbreviations::is_one(word, next)
+        let next = &next[prefix_length(next, is_opening)..];
+        abbreviations::is_abbreviation(word, next)
     }
 }
 
-/// The letters, digits and inner full stops at the end of a text, at most as long as an abbreviation.
+/// The letters, digits and inner full periods at the end of a text, at most as long as an abbreviation.
 fn last_word(text: &str) -> &str {
     let mut start = text.len();
     for (index, character) in text.char_indices().rev().take(abbreviations::LONGEST + 1) {
@@ -248,11 +249,11 @@ fn last_word(text: &str) -> &str {
 }
 
 /// How many bytes of space a text begins with.
-fn space(text: &str) -> usize {
-    prefix(text, char::is_whitespace)
+fn leading_space(text: &str) -> usize {
+    prefix_length(text, char::is_whitespace)
 }
 
-fn prefix(text: &str, belongs: impl Fn(char) -> bool) -> usize {
+fn prefix_length(text: &str, belongs: impl Fn(char) -> bool) -> usize {
     text.find(|c| !belongs(c)).unwrap_or(text.len())
 }
 

@@ -1,4 +1,4 @@
-//! Words that say nothing about a text: a list per language, looked up in lower case.
+//! Stop words: a list per language, looked up in lower case.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;

@@ -1,4 +1,4 @@
-//! [`summarize`]: the sentences of a text that say the most, within a budget, in the order of the text.
+//! [`summarize`]: an extractive summary, the best-ranked sentences of a text within a budget, in the order of the text.
 
 use std::collections::HashSet;
 
@@ -9,12 +9,12 @@ use crate::language::Language;
 use crate::rank::{Analysis, Budget, Method, Picks};
 use crate::sentence::split_sentences;
 
-/// What a summary is made of and how.
+/// The settings of a summary.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SummaryOptions<'a> {
     /// The title of the text, where it has one.
     pub title: Option<&'a str>,
-    /// The language of the text; told from the text where it is not given.
+    /// The language of the text; detected from the text where it is not given.
     pub language: Option<Language>,
     /// The ranking.
     pub method: Method,
@@ -44,7 +44,7 @@ pub fn sentences_of(text: &str, language: Option<Language>) -> Vec<&str> {
     split_sentences(text, language).map(str::trim).filter(|sentence| !sentence.is_empty()).collect()
 }
 
-/// The units of a whole page ([`crate::walk_page`]), ready to be ranked. The seed's methods get them as they stand,
+/// The units of a whole page ([`crate::walk_page`]), ready to be ranked. The seed's methods get them unchanged,
 /// blank ones included, because those count in its formulas; every other ranking gets each text once, without the
 /// space around it, and words without punctuation.
 pub fn analyze_units(units: &[String], method: Method) -> Analysis<'_> {
@@ -71,7 +71,7 @@ pub fn summarize_analysis(text: &Analysis<'_>, method: Method, budget: Budget) -
     picks.in_order().into_iter().map(sentence).collect()
 }
 
-/// Why a summary is what it is: the tables of the seed's slides, for any ranking.
+/// The words and scores behind a summary: the tables of the seed's slides, for any ranking.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Explanation {
     /// The ranking.
@@ -87,9 +87,9 @@ pub struct Explanation {
 pub struct ExplainedWord {
     /// The word as it is compared.
     pub word: String,
-    /// How often it stands in the text.
+    /// How often it occurs in the text.
     pub count: u32,
-    /// What the ranking makes of it; nothing for rankings that do not weigh words.
+    /// Its weight in the ranking; nothing for rankings that do not weigh words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub weight: Option<f64>,
 }
@@ -101,9 +101,9 @@ pub struct ExplainedSentence {
     pub text: String,
     /// Its words, as numbers into [`Explanation::words`].
     pub words: Vec<u32>,
-    /// What the ranking gave it.
+    /// Its score.
     pub score: f64,
-    /// The place at which it was picked, from 1; nothing where it was not.
+    /// The rank at which it was picked, from 1; nothing where it was not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rank: Option<usize>,
 }
@@ -113,8 +113,8 @@ pub fn explain(text: &Analysis<'_>, method: Method, budget: Budget) -> Explanati
     let mut picks = Picks::new(text, budget);
     let scores = method.ranking().rank(text, &mut picks);
     let mut ranks = vec![None; text.n_sentences()];
-    for (place, sentence) in picks.best_first().into_iter().enumerate() {
-        ranks[sentence] = Some(place + 1);
+    for (position, sentence) in picks.best_first().into_iter().enumerate() {
+        ranks[sentence] = Some(position + 1);
     }
     let weights = method.ranking().word_weights(text);
     let word = |number: u32| ExplainedWord {

@@ -1,23 +1,70 @@
 //! The kept blocks as text: paragraphs apart, lines of one paragraph together, cells of a row side by side.
 
-use crate::blocks::{Block, Break, Page, place};
-use crate::tree::Tag;
+use std::ops::Range;
 
-/// Main content as plain text, paragraphs separated by a blank line.
+use crate::blocks::{Block, Break, Page, ancestor};
+use crate::tables::Table;
+
+/// Main content as plain text, paragraphs separated by a blank line. A data table has one line for each row and a tab
+/// before each column but the first.
 pub fn plain(page: &Page<'_>, kept: &[bool]) -> String {
-    let mut text = String::with_capacity(page.text.len());
-    let mut last: Option<&Block> = None;
-    for (block, _) in page.blocks.iter().zip(kept).filter(|(_, kept)| **kept) {
-        if let Some(last) = last {
-            text.push_str(between(page, last, block));
-        }
-        text.push_str(page.block_text(block));
-        last = Some(block);
+    let mut writer = Writer { page, kept, text: String::with_capacity(page.text.len()), last: Last::Nothing };
+    let mut written = 0;
+    for table in page.tables().iter() {
+        writer.push_blocks(written..table.blocks.start);
+        writer.push_table(table);
+        written = table.blocks.end;
     }
-    text
+    writer.push_blocks(written..page.blocks.len());
+    writer.text
 }
 
-/// Text in which control characters are spaces: terminals obey them, and nobody sees them on the page.
+/// What the text ends with.
+#[derive(Clone, Copy)]
+enum Last<'p> {
+    Nothing,
+    Block(&'p Block),
+    Row,
+}
+
+struct Writer<'p, 'a> {
+    page: &'p Page<'a>,
+    kept: &'p [bool],
+    text: String,
+    last: Last<'p>,
+}
+
+impl<'p> Writer<'p, '_> {
+    /// Adds the kept blocks of a range.
+    fn push_blocks(&mut self, range: Range<usize>) {
+        let blocks = self.page.blocks[range.clone()].iter().zip(&self.kept[range]);
+        for (block, _) in blocks.filter(|(_, kept)| **kept) {
+            self.text.push_str(match self.last {
+                Last::Nothing => "",
+                Last::Block(last) => between(last, block),
+                Last::Row => "\n\n",
+            });
+            self.text.push_str(self.page.block_text(block));
+            self.last = Last::Block(block);
+        }
+    }
+
+    /// Adds a data table: its caption, then a line for each row.
+    fn push_table(&mut self, table: &'p Table) {
+        for block in table.blocks_outside_cells() {
+            self.push_blocks(block..block + 1);
+        }
+        let mut separator = if matches!(self.last, Last::Nothing) { "" } else { "\n\n" };
+        for row in table.rows.iter().filter(|row| row.is_kept(self.kept)) {
+            self.text.push_str(separator);
+            row.push_plain(self.page, self.kept, &mut self.text);
+            self.last = Last::Row;
+            separator = "\n";
+        }
+    }
+}
+
+/// Text in which control characters are spaces: terminals interpret them, and they are invisible on the page.
 pub(crate) fn without_controls(text: String) -> String {
     let is_control = |character: char| character.is_control() && !matches!(character, '\n' | '\t');
     // Beyond ASCII they begin with 0xC2, as few others do.
@@ -26,39 +73,30 @@ pub(crate) fn without_controls(text: String) -> String {
 }
 
 /// What separates two blocks that follow each other in the text.
-fn between(page: &Page<'_>, last: &Block, next: &Block) -> &'static str {
-    if next.begins == Break::Line && last.element == next.element {
+fn between(last: &Block, next: &Block) -> &'static str {
+    if next.break_before == Break::Line && last.element == next.element {
         return "\n";
     }
-    if is_cell(last) && is_cell(next) && row(page, last) == row(page, next) {
-        return "\t";
-    }
-    let both = last.places & next.places;
-    if both & (place::LIST | place::TABLE | place::DEFINITION) != 0 && last.heading == 0 && next.heading == 0 {
+    let both = last.ancestors & next.ancestors;
+    if both & (ancestor::LIST | ancestor::TABLE | ancestor::DEFINITION) != 0 && last.heading == 0 && next.heading == 0 {
         return "\n";
     }
     "\n\n"
 }
 
-fn is_cell(block: &Block) -> bool {
-    matches!(block.tag, Some(Tag::Td | Tag::Th))
-}
-
-/// The row of a table that a block stands in.
-fn row(page: &Page<'_>, block: &Block) -> Option<u32> {
-    let mut element = block.element;
-    for _ in 0..8 {
-        if page.elements[element as usize].tag == Tag::Tr {
-            return Some(element);
-        }
-        element = page.elements[element as usize].parent;
-    }
-    None
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tree::Tree;
+
+    #[test]
+    fn a_table_has_a_line_for_each_row() {
+        let html = "<p>a<table><caption>c</caption><tr><th><th>x<tr><td><p>1<p>2<td>3<tr><td>4<td></table><p>b";
+        let page = Page::read(Tree::parse(html));
+        assert_eq!(plain(&page, &[true; 8]), "a\n\nc\n\n\tx\n1 2\t3\n4\t\n\nb");
+        let kept = [true, false, true, true, true, true, false, true];
+        assert_eq!(plain(&page, &kept), "a\n\n\tx\n1 2\t3\n\nb");
+    }
 
     #[test]
     fn control_characters_become_spaces() {

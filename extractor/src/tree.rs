@@ -1,4 +1,4 @@
-//! A page as a tree: parsed as browsers do, in linear time and bounded memory, without copying its text.
+//! The HTML tree of a page: parsed as browsers do, in linear time and bounded memory, without copying its text.
 //!
 //! ```
 //! use pith_extractor::tree::{Step, Tag, Tree};
@@ -8,7 +8,7 @@
 //! let mut walk = tree.walk();
 //! while let Some(step) = walk.next() {
 //!     match step {
-//!         Step::Open(node) if tree.tag(node).is_unread() => walk.skip_children(),
+//!         Step::Open(node) if tree.tag(node).is_not_rendered() => walk.skip_children(),
 //!         Step::Open(node) if tree.tag(node) == Tag::P => paragraphs += 1,
 //!         Step::Leaf(text) => assert!(!tree.text(text).contains("&amp;")),
 //!         _ => {}
@@ -38,11 +38,11 @@ use std::borrow::Cow;
 
 pub use arena::{Kind, Namespace};
 use arena::{NONE, Node, Span, flag};
-pub(crate) use attributes::read_value;
+pub(crate) use attributes::decode_value;
 pub use attributes::{Attribute, Attributes};
 use builder::Builder;
 pub use doctype::Doctype;
-use entities::{Nul, Reading, References};
+use entities::{DecodeOptions, Nul, References};
 pub use tag::Tag;
 use tokenizer::Range;
 pub use walk::{Step, Walk};
@@ -55,7 +55,7 @@ impl NodeId {
     /// The document, which every tree has.
     pub const DOCUMENT: NodeId = NodeId(0);
 
-    /// The place in document order, for vectors with an entry for each node.
+    /// The index in document order, for vectors with an entry for each node.
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -68,14 +68,14 @@ pub struct Tree<'a> {
     nodes: Vec<Node>,
     attributes: Vec<Span>,
     truncated: bool,
-    rescued: bool,
+    recovered: bool,
 }
 
 impl<'a> Tree<'a> {
-    /// Parses a page with scripting off. Any text is a page: there is nothing to go wrong.
+    /// Parses a page with scripting off. Any text is valid input.
     ///
     /// Takes time and memory proportional to the length of `html`, whatever it holds. Elements more than 512 deep
-    /// become siblings, and what goes beyond the other bounds is left out; [`Tree::truncated`] tells.
+    /// become siblings, and what exceeds the other bounds is left out; [`Tree::truncated`] is then true.
     pub fn parse(html: &'a str) -> Tree<'a> {
         Builder::new(html).build()
     }
@@ -85,9 +85,10 @@ impl<'a> Tree<'a> {
         self.truncated
     }
 
-    /// Whether a `<script>`, `<title>` or the like that nobody closed was kept from swallowing the rest of the page.
-    pub fn rescued(&self) -> bool {
-        self.rescued
+    /// Whether the parser recovered from an unclosed `<script>`, `<title>` or the like, which by the standard would take
+    /// the rest of the page as its content.
+    pub fn recovered(&self) -> bool {
+        self.recovered
     }
 
     /// The page as it was given.
@@ -115,7 +116,7 @@ impl<'a> Tree<'a> {
         NodeId(self.node(node).first_child_or_end)
     }
 
-    /// Whether `node` is `ancestor` or stands below it.
+    /// Whether `node` is `ancestor` or below it.
     pub fn contains(&self, ancestor: NodeId, node: NodeId) -> bool {
         ancestor <= node && node < self.end(ancestor)
     }
@@ -227,10 +228,10 @@ impl<'a> Tree<'a> {
         };
         let dropped = found.kind == Kind::Text && found.flags & flag::NUL_SHOWN == 0;
         let nul = if dropped { Nul::Dropped } else { Nul::Replaced };
-        entities::read(&self.source[found.start as usize..found.end as usize], Reading { references, nul })
+        entities::decode(&self.source[found.start as usize..found.end as usize], DecodeOptions { references, nul })
     }
 
-    /// The bytes of the source that a text node, a comment or an instruction stands for, unread; empty for others.
+    /// The bytes of the source that a text node, a comment or an instruction was read from, undecoded; empty for others.
     pub fn raw_text(&self, node: NodeId) -> &'a str {
         let found = self.node(node);
         match found.kind {
@@ -246,7 +247,7 @@ impl<'a> Tree<'a> {
         let mut walk = self.walk_from(node);
         while let Some(step) = walk.next() {
             match step {
-                Step::Open(inner) if inner != node && self.tag(inner).is_unread() => walk.skip_children(),
+                Step::Open(inner) if inner != node && self.tag(inner).is_not_rendered() => walk.skip_children(),
                 Step::Leaf(leaf) if self.kind(leaf) == Kind::Text => text.push_str(&self.text(leaf)),
                 _ => {}
             }

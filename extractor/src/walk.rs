@@ -36,11 +36,11 @@ pub fn walk_page(tree: &Tree<'_>) -> PageWalk {
                 collapse(&tree.text(node), &mut unit);
             }
             push_texts(tree, inner, &mut unit);
-            if let Some(text) = moved_behind(tree, node) {
+            if let Some(text) = moved_after(tree, node) {
                 push_texts(tree, Some(text), &mut unit);
             }
             let tail = tree.next_sibling(node);
-            if tail.is_none() || tail != tree.parent(node).and_then(|parent| moved_behind(tree, parent)) {
+            if tail.is_none() || tail != tree.parent(node).and_then(|parent| moved_after(tree, parent)) {
                 push_texts(tree, tail, &mut unit);
             }
             if !unit.is_empty() {
@@ -66,12 +66,12 @@ fn following(tree: &Tree<'_>, node: NodeId) -> NodeId {
     tree.first_child(node).unwrap_or_else(|| tree.end(node))
 }
 
-/// The last text of a form, where something stands before it: it belongs behind the form.
+/// The last text of a form, where a sibling precedes it: it belongs after the form.
 ///
 /// The seed's parser (html5-parser, a fork of gumbo) adds text to the tree when the next tag has been handled, and
 /// `</form>` closes its element without waiting for that: the text before it ends up behind the form. The standard
 /// leaves it inside.
-fn moved_behind(tree: &Tree<'_>, form: NodeId) -> Option<NodeId> {
+fn moved_after(tree: &Tree<'_>, form: NodeId) -> Option<NodeId> {
     if tree.kind(form) != Kind::Element || tree.tag(form) != Tag::Form {
         return None;
     }

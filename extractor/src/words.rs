@@ -1,4 +1,4 @@
-//! How text becomes words: a dictionary for Chinese, Unicode's word boundaries everywhere else.
+//! Word segmentation: a dictionary for Chinese, Unicode's word boundaries everywhere else.
 
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -11,7 +11,7 @@ pub use chinese::seed_words;
 /// Calls `take` with every word of a text, in order; punctuation and space are no words.
 ///
 /// Chinese characters are joined to words by jieba's dictionary, Traditional ones by way of their Simplified forms;
-/// in Japanese every such character stands alone. All else follows Unicode's word boundaries (UAX 29).
+/// in Japanese every such character is a word. All else follows Unicode's word boundaries (UAX 29).
 pub fn for_each_word<'t>(text: &'t str, language: Option<Language>, mut take: impl FnMut(&'t str)) {
     // A space always ends a word, and most pieces between spaces are ASCII: those need no Unicode tables.
     for piece in text.split(|c: char| c.is_ascii_whitespace()) {
@@ -44,9 +44,9 @@ pub fn count_words(text: &str) -> usize {
         while kind(end) == Kind::Letter {
             end += 1;
         }
-        // Most pieces between spaces are letters and perhaps a sign behind them: one word, without any tables.
+        // Most pieces between spaces are letters and perhaps a punctuation mark after them: one word, without any tables.
         let n_letters = end - start;
-        end += usize::from(n_letters > 0 && kind(end) == Kind::Sign);
+        end += usize::from(n_letters > 0 && kind(end) == Kind::Punctuation);
         if kind(end) == Kind::Space {
             count += usize::from(n_letters > 0);
             start = end + 1;
@@ -59,42 +59,42 @@ pub fn count_words(text: &str) -> usize {
         if piece.is_ascii() {
             ascii_words(piece, &mut |_| count += 1);
         } else {
-            count += count_wide_words(piece);
+            count += count_non_ascii_words(piece);
         }
         start = end;
     }
     count
 }
 
-/// What a byte is to a piece between spaces.
+/// The class of a byte of text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     /// An ASCII letter or digit.
     Letter,
-    /// Any other ASCII sign.
-    Sign,
+    /// Any other ASCII character.
+    Punctuation,
     Space,
     /// A part of a character beyond ASCII.
-    Wide,
+    NonAscii,
 }
 
 const KINDS: [Kind; 256] = {
-    let mut kinds = [Kind::Wide; 256];
+    let mut kinds = [Kind::NonAscii; 256];
     let mut byte = 0;
     while byte < 128 {
         kinds[byte] = match byte as u8 {
             byte if byte.is_ascii_alphanumeric() => Kind::Letter,
             byte if byte.is_ascii_whitespace() => Kind::Space,
-            _ => Kind::Sign,
+            _ => Kind::Punctuation,
         };
         byte += 1;
     }
     kinds
 };
 
-/// The words of a piece with characters beyond ASCII: a Chinese character is a word wherever it stands.
-fn count_wide_words(piece: &str) -> usize {
-    // The sign of repetition joins letters before it.
+/// The words of a piece with characters beyond ASCII: a Chinese character is always a word.
+fn count_non_ascii_words(piece: &str) -> usize {
+    // The iteration mark joins the letters before it.
     let is_word = |character: char| chinese::is_han(character) && character != '々';
     let mut count = 0;
     let mut rest = piece;
@@ -108,7 +108,7 @@ fn count_wide_words(piece: &str) -> usize {
     count
 }
 
-/// A piece in which Chinese characters and others stand side by side.
+/// A piece with both Chinese and other characters.
 fn mixed_words<'t>(piece: &'t str, take: &mut impl FnMut(&'t str)) {
     let mut rest = piece;
     while let Some(first) = rest.chars().next() {
@@ -124,9 +124,9 @@ fn mixed_words<'t>(piece: &'t str, take: &mut impl FnMut(&'t str)) {
     }
 }
 
-/// What UAX 29 says about an ASCII byte.
+/// The word-break class of an ASCII byte in UAX 29.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Class {
+enum WordBreak {
     Letter,
     Digit,
     /// `_`: joins letters and digits on both sides.
@@ -140,44 +140,45 @@ enum Class {
     Other,
 }
 
-const CLASSES: [Class; 128] = {
-    let mut classes = [Class::Other; 128];
+const WORD_BREAKS: [WordBreak; 128] = {
+    let mut word_breaks = [WordBreak::Other; 128];
     let mut byte = 0;
     while byte < 128 {
-        classes[byte] = match byte as u8 {
-            b'a'..=b'z' | b'A'..=b'Z' => Class::Letter,
-            b'0'..=b'9' => Class::Digit,
-            b'_' => Class::Joiner,
-            b'.' | b'\'' => Class::MidBoth,
-            b':' => Class::MidLetter,
-            b',' | b';' => Class::MidDigit,
-            _ => Class::Other,
+        word_breaks[byte] = match byte as u8 {
+            b'a'..=b'z' | b'A'..=b'Z' => WordBreak::Letter,
+            b'0'..=b'9' => WordBreak::Digit,
+            b'_' => WordBreak::Joiner,
+            b'.' | b'\'' => WordBreak::MidBoth,
+            b':' => WordBreak::MidLetter,
+            b',' | b';' => WordBreak::MidDigit,
+            _ => WordBreak::Other,
         };
         byte += 1;
     }
-    classes
+    word_breaks
 };
 
 /// The words of an ASCII piece, exactly as UAX 29 finds them, several times faster.
 fn ascii_words<'t>(piece: &'t str, take: &mut impl FnMut(&'t str)) {
     let bytes = piece.as_bytes();
-    let class = |at: usize| bytes.get(at).map_or(Class::Other, |byte| CLASSES[usize::from(*byte & 0x7F)]);
+    let word_break = |at: usize| bytes.get(at).map_or(WordBreak::Other, |byte| WORD_BREAKS[usize::from(*byte & 0x7F)]);
     let mut at = 0;
     while at < bytes.len() {
         let start = at;
         let mut alphanumeric = false;
         loop {
-            match class(at) {
-                Class::Letter | Class::Digit => alphanumeric = true,
-                Class::Joiner => {}
+            match word_break(at) {
+                WordBreak::Letter | WordBreak::Digit => alphanumeric = true,
+                WordBreak::Joiner => {}
                 mid => {
-                    let (before, after) = (if at > start { class(at - 1) } else { Class::Other }, class(at + 1));
-                    let letters = before == Class::Letter && after == Class::Letter;
-                    let digits = before == Class::Digit && after == Class::Digit;
+                    let (before, after) =
+                        (if at > start { word_break(at - 1) } else { WordBreak::Other }, word_break(at + 1));
+                    let letters = before == WordBreak::Letter && after == WordBreak::Letter;
+                    let digits = before == WordBreak::Digit && after == WordBreak::Digit;
                     let joins = match mid {
-                        Class::MidBoth => letters || digits,
-                        Class::MidLetter => letters,
-                        Class::MidDigit => digits,
+                        WordBreak::MidBoth => letters || digits,
+                        WordBreak::MidLetter => letters,
+                        WordBreak::MidDigit => digits,
                         _ => false,
                     };
                     if !joins {

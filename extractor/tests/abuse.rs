@@ -19,7 +19,7 @@ const MAX_GROWTH: f64 = 12.0;
 /// Elements leave the stack of 512 while their children stay: twice that, and a little for what is implied.
 const MAX_DEPTH: usize = 1100;
 
-/// Shapes that go beyond a bound, and must say so.
+/// Shapes that go beyond a bound, and must report it.
 const TRUNCATED: [&str; 8] = [
     "deep div",
     "deep ul li",
@@ -57,7 +57,7 @@ fn every_shape_is_linear_in_time_and_bounded_in_memory() {
 
 fn one_shape(name: &str) {
     let (_, shape) = SHAPES.iter().find(|(other, _)| *other == name).expect("a shape of this name");
-    // Optimised less, the same work takes longer; release builds are held to the promise itself.
+    // Optimised less, the same work takes longer; release builds are held to the documented bound.
     let allowance = if cfg!(debug_assertions) { 4.0 } else { 1.0 };
     let n_bytes = if env::var_os("PITH_FULL").is_some() { 5 * MEGABYTE } else { MEGABYTE };
     let (small, page) = (shape(n_bytes / 4), shape(n_bytes));
@@ -110,7 +110,7 @@ impl Measured {
     }
 }
 
-/// Seconds for the whole document, and whether it says that it was cut short.
+/// Seconds for the whole document, and whether it reports truncation.
 fn measure_document(page: &str) -> (f64, bool) {
     let url = url::Url::parse("https://example.com/a/").expect("an address");
     let options = Options { markdown: true, ..Options::default() };

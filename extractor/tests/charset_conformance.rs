@@ -1,4 +1,4 @@
-//! Charset detection against the cases of html5lib, the Web Platform Tests and w3lib.
+//! Charset detection on our own pages, and against the cases of html5lib, the Web Platform Tests and w3lib.
 //!
 //! A miss has a reason in the table of its suite; a new one fails the test.
 
@@ -21,6 +21,50 @@ fn settle(suite: &str, n_cases: usize, misses: Misses, accepted: Misses) {
         println!("  {count:4} {reason}");
     }
     assert_eq!(misses, accepted);
+}
+
+#[test]
+fn labels_mean_what_their_names_say() {
+    for (label, expected) in [
+        ("utf8", Some("UTF-8")),
+        ("Latin1", Some("windows-1252")),
+        ("us-ascii", Some("windows-1252")),
+        ("x-sjis", Some("Shift_JIS")),
+        ("gb2312", Some("GBK")),
+        ("big5-hkscs", Some("Big5")),
+        ("ks_c_5601-1987", Some("EUC-KR")),
+        ("koi8", Some("KOI8-R")),
+        ("cp1250", Some("windows-1250")),
+        ("utf-9", None),
+        ("", None),
+    ] {
+        assert_eq!(charset::for_label(label).map(Encoding::name), expected, "{label}");
+    }
+}
+
+#[track_caller]
+fn check_sniffed(page: &[u8], content_type: Option<&str>, encoding: &str, text: &str) {
+    let decoded = charset::decode(page, content_type);
+    assert_eq!(decoded.encoding.name(), encoding);
+    assert!(decoded.text.contains(text), "{} has no {text}", decoded.text);
+}
+
+#[test]
+fn our_own_pages_are_decoded_as_they_say_or_as_their_bytes_do() {
+    let by_header = Some("text/html; charset=windows-1250");
+    check_sniffed(b"<p>\x8Ekola", by_header, "windows-1250", "Žkola");
+    check_sniffed(b"<meta charset=koi8-r><p>\xD2\xC5\xCB\xC1", None, "KOI8-R", "река");
+    check_sniffed(b"<META HTTP-EQUIV='Content-Type' CONTENT='text/html; charset=big5'>\xAAe", None, "Big5", "河");
+    check_sniffed(b"<!-- <meta charset=koi8-r> --><meta charset=gbk>\xBA\xD3", None, "GBK", "河");
+    check_sniffed(
+        "<meta charset=koi8-r><p>Fähre über den See nach Königsförde".as_bytes(),
+        None,
+        "UTF-8",
+        "Königsförde",
+    );
+    check_sniffed(b"\xEF\xBB\xBF<meta charset=koi8-r><p>tea", None, "UTF-8", "tea");
+    check_sniffed(b"\xFF\xFE<\0p\0>\0\xB3\x6C", by_header, "UTF-16LE", "河");
+    check_sniffed(b"<meta charset=utf-16><p>tea", None, "UTF-8", "tea");
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! The seed's methods against recorded outputs: units, scores and picks of every page, and the numbers of the slides.
+//! The seed's methods against numbers worked out by hand, and against recorded outputs: units, scores and picks of every
+//! page, and the numbers of the slides.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -35,6 +36,37 @@ fn golden(folder: &std::path::Path, page: &str) -> Golden {
     let units = serde_json::from_value(recorded["units"].clone()).expect("units are texts");
     let tokens = serde_json::from_value(recorded["tokens"].clone()).expect("tokens are lists of texts");
     Golden { html: String::from_utf8_lossy(&html).into_owned(), recorded, units, tokens }
+}
+
+#[test]
+fn the_walk_gives_the_units_of_a_page_made_by_hand() {
+    let page = "<p>One  <b>two</b> three</p><script>no</script><p>Four <a href=/five>five</a></p>";
+    let walk = walk_page(&Tree::parse(page));
+    assert_eq!(walk.units, ["One ", "two three", "Four ", "five"]);
+    assert_eq!(walk.links, ["/five"]);
+}
+
+/// Three sentences of the words a (three times), b, c and d: their mean frequency is 6/4, the upper median 1.
+#[test]
+fn scores_are_those_worked_out_by_hand() {
+    let text = Analysis::of_tokens(vec!["a a b", "a c", "d"], |unit, take| unit.split(' ').for_each(take));
+    let check = |method, expected: [f64; 3], picked: [usize; 2]| {
+        let explained = explain(&text, method, Budget::Sentences(2));
+        for (found, expected) in explained.sentences.iter().zip(expected) {
+            assert!((found.score - expected).abs() < 1e-12, "{method:?}: {} instead of {expected}", found.score);
+        }
+        let picks = summarize_analysis(&text, method, Budget::Sentences(2));
+        let mut picks: Vec<usize> = picks.iter().map(|picked| picked.position).collect();
+        picks.sort_unstable();
+        assert_eq!(picks, picked, "{method:?}");
+    };
+    // a is above the mean of 1.5 and weighs 1.5 · 1.5 / 3 = 0.75.
+    check(Method::Naive, [2.5, 1.75, 1.0], [0, 1]);
+    // Every frequency is cut off at 1.
+    check(Method::NaiveMedian, [3.0, 2.0, 1.0], [0, 1]);
+    // a is in two of three sentences, the others in one.
+    let (a, other) = (1.5f64.ln(), 3f64.ln());
+    check(Method::TfIdf, [(2.0 * a + other) / 3.0, (a + other) / 2.0, other], [1, 2]);
 }
 
 #[test]

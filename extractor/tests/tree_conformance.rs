@@ -1,6 +1,6 @@
-//! The tree against the tree-construction cases that browsers are tested with.
+//! The tree against our own cases, and against the tree-construction cases that browsers are tested with.
 //!
-//! Every case that comes out differently belongs to one of the kinds listed in [`accepted`], with its count: a new
+//! Every case of theirs that comes out differently belongs to one of the kinds listed in [`accepted`], with its count: a new
 //! miss fails the test, and so does one that went away without the table being changed.
 
 mod shared;
@@ -12,7 +12,7 @@ use serde_json::Value;
 
 const FRAGMENT: &str = "fragment: pith parses pages, never parts of one";
 const SCRIPTING: &str = "scripting on: pith runs no scripts, so noscript is read";
-const SVG_NAMES: &str = "svg and math names keep small letters and their prefix: no text depends on them";
+const SVG_NAMES: &str = "svg and math names keep lower-case letters and their prefix: no text depends on them";
 const SELECTED: &str = "selectedcontent: a copy of the chosen option would be the same text twice";
 const NOT_ACCEPTED: &str = "not accepted";
 
@@ -41,6 +41,20 @@ fn plain_names(dump: &str) -> Vec<String> {
         dump.lines().map(|line| line.to_lowercase().replace("xlink ", "xlink:").replace("xml ", "xml:")).collect();
     lines.sort();
     lines
+}
+
+/// Our own cases, in the layout of html5lib's `.dat` files. None may differ.
+#[test]
+fn trees_are_those_worked_out_by_the_standard() {
+    let cases = shared::own("trees.dat");
+    let mut n_cases = 0;
+    for case in cases.trim_end().split("\n\n") {
+        let (data, expected) = case.split_once("\n#document\n").expect("a case has a document");
+        let data = data.strip_prefix("#data\n").expect("a case begins with its data");
+        assert_eq!(dump(&Tree::parse(data)), expected, "{data:?}");
+        n_cases += 1;
+    }
+    assert!(n_cases >= 10, "{n_cases} cases");
 }
 
 #[test]

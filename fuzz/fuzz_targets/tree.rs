@@ -1,4 +1,4 @@
-//! Any bytes make a tree, and the tree keeps its promises.
+//! Any bytes give a tree, and its invariants hold.
 
 #![no_main]
 

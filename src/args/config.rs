@@ -1,4 +1,5 @@
-//! The settings file: `--config pith.toml` holds flags by command, and a flag on the command line wins.
+//! The settings file: `pith.toml` in the current folder, or what `--config` names, holds flags by command; a flag on the
+//! command line wins.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -7,27 +8,42 @@ use toml::{Table, Value};
 
 use crate::exit::Failure;
 
-/// Puts the flags of the settings file behind the words, unless the words already give them.
-pub(super) fn fold_in(words: Vec<OsString>, cli: &clap::Command) -> Result<Vec<OsString>, Failure> {
-    let Some(path) = config_path(&words) else { return Ok(words) };
+/// The file that is read without being named.
+const USUAL_NAME: &str = "pith.toml";
+
+/// Puts the flags of the settings file behind the arguments, unless these already give them.
+pub(super) fn merge_config_file(args: Vec<OsString>, cli: &clap::Command) -> Result<Vec<OsString>, Failure> {
+    let (path, is_asked_for) = match config_path(&args) {
+        Some(path) => (path, true),
+        None if is_without_config(&args) => return Ok(args),
+        None => (PathBuf::from(USUAL_NAME), false),
+    };
+    if !is_asked_for && !path.is_file() {
+        return Ok(args);
+    }
     let settings = read(&path)?;
     check_tables(&path, &settings, cli, &mut Vec::new())?;
-    let (commands, command) = chosen(&words, cli);
+    let (commands, command) = find_subcommand_path(&args, cli);
     let Some(table) = commands.iter().try_fold(&settings, |table, name| table.get(*name)?.as_table()) else {
-        return Ok(words);
+        return Ok(args);
     };
     // Behind `--` everything is a file or a URL, so the flags go before it.
-    let end = words.iter().position(|word| word == "--").unwrap_or(words.len());
-    let (given, operands) = words.split_at(end);
-    let mut folded = given.to_vec();
+    let end = args.iter().position(|arg| arg == "--").unwrap_or(args.len());
+    let (given, operands) = args.split_at(end);
+    let mut merged = given.to_vec();
+    let n_given = merged.len();
     for (key, value) in table.iter().filter(|(_, value)| !value.is_table()) {
         let argument = find_flag(command, key).expect("the tables were checked");
-        if !given.iter().filter_map(|word| word.to_str()).any(|word| names(word, argument)) {
-            folded.extend(words_of(&format!("--{key}"), value));
+        if !given.iter().filter_map(|arg| arg.to_str()).any(|arg| names(arg, argument)) {
+            merged.extend(to_args(&format!("--{key}"), value));
         }
     }
-    folded.extend_from_slice(operands);
-    Ok(folded)
+    if !is_asked_for && merged.len() > n_given {
+        let flags: Vec<_> = merged[n_given..].iter().map(|flag| flag.to_string_lossy()).collect();
+        sayln!("{}: {} (`--no-config` leaves it unread)", path.display(), flags.join(" "));
+    }
+    merged.extend_from_slice(operands);
+    Ok(merged)
 }
 
 /// Every table must be a command and every key one of its flags, also for commands that do not run now: a misspelt
@@ -63,25 +79,33 @@ fn find_flag<'c>(command: &'c clap::Command, key: &str) -> Option<&'c clap::Arg>
     command.get_arguments().find(|argument| argument.get_long() == Some(key))
 }
 
-/// Whether a word on the command line gives this flag, in its long or its short form.
-fn names(word: &str, argument: &clap::Arg) -> bool {
+/// Whether an argument on the command line gives this flag, in its long or its short form.
+fn names(arg: &str, argument: &clap::Arg) -> bool {
     let long = argument.get_long().is_some_and(|long| {
-        word.strip_prefix("--")
-            .and_then(|word| word.strip_prefix(long))
+        arg.strip_prefix("--")
+            .and_then(|arg| arg.strip_prefix(long))
             .is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
     });
     let short = argument.get_short().is_some_and(|short| {
-        !word.starts_with("--") && word.strip_prefix('-').is_some_and(|letters| letters.starts_with(short))
+        !arg.starts_with("--") && arg.strip_prefix('-').is_some_and(|letters| letters.starts_with(short))
     });
     long || short
 }
 
-fn config_path(words: &[OsString]) -> Option<PathBuf> {
-    let mut words = words.iter().skip(1);
-    while let Some(word) = words.next() {
-        let text = word.to_str().unwrap_or("");
+/// Whether the file in the current folder is not to be read. Help and versions need no file either.
+fn is_without_config(args: &[OsString]) -> bool {
+    let before_operands = args.iter().skip(1).take_while(|arg| *arg != "--");
+    before_operands
+        .filter_map(|arg| arg.to_str())
+        .any(|arg| matches!(arg, "--no-config" | "--help" | "-h" | "--version"))
+}
+
+fn config_path(args: &[OsString]) -> Option<PathBuf> {
+    let mut args = args.iter().skip(1);
+    while let Some(arg) = args.next() {
+        let text = arg.to_str().unwrap_or("");
         if text == "--config" {
-            return words.next().map(PathBuf::from);
+            return args.next().map(PathBuf::from);
         }
         if let Some(path) = text.strip_prefix("--config=") {
             return Some(PathBuf::from(path));
@@ -103,22 +127,22 @@ fn read(path: &Path) -> Result<Table, Failure> {
     })
 }
 
-/// The path of commands that the words choose, such as `corpus dedup`, and the last of them.
-fn chosen<'c>(words: &[OsString], cli: &'c clap::Command) -> (Vec<&'c str>, &'c clap::Command) {
+/// The path of commands that the arguments choose, such as `corpus dedup`, and the last of them.
+fn find_subcommand_path<'c>(args: &[OsString], cli: &'c clap::Command) -> (Vec<&'c str>, &'c clap::Command) {
     let mut path = Vec::new();
     let mut command = cli;
-    for word in words.iter().skip(1).filter_map(|word| word.to_str()) {
-        if let Some(next) = command.find_subcommand(word) {
+    for arg in args.iter().skip(1).filter_map(|arg| arg.to_str()) {
+        if let Some(next) = command.find_subcommand(arg) {
             path.push(next.get_name());
             command = next;
-        } else if !path.is_empty() && !word.starts_with('-') {
+        } else if !path.is_empty() && !arg.starts_with('-') {
             break;
         }
     }
     (path, command)
 }
 
-fn words_of(flag: &str, value: &Value) -> Vec<OsString> {
+fn to_args(flag: &str, value: &Value) -> Vec<OsString> {
     let plain = |value: &Value| match value {
         Value::String(text) => text.clone(),
         other => other.to_string(),

@@ -1,4 +1,4 @@
-//! Where pages come from: archives, folders of them, plain HTML files.
+//! Where pages come from: archives, folders of them, saved pages.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -6,47 +6,142 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use pith_corpus::Error;
+use pith_corpus::manifest::InputFile;
 use pith_corpus::warc::{Page, PageKind, Reader, ReaderOptions};
+use url::Url;
 
+use super::document::page_format;
 use crate::exit::Failure;
 
-/// A larger page is cut: nobody reads more text than this has.
+/// Larger pages are cut here.
 const MAX_PAGE_BYTES: usize = 16 << 20;
 
-/// Endings of the files that a folder is searched for.
-const ENDINGS: [&str; 11] =
-    [".warc", ".warc.gz", ".warc.zst", ".warc.lz4", ".wet.gz", ".wet", ".arc", ".arc.gz", ".wacz", ".html", ".htm"];
+/// Endings of the archives that a folder is searched for.
+const ARCHIVE_ENDINGS: [&str; 9] =
+    [".warc", ".warc.gz", ".warc.zst", ".warc.lz4", ".wet.gz", ".wet", ".arc", ".arc.gz", ".wacz"];
 
-/// The inputs that the words name: files as they are; of a crawl its page shards; of any other folder what it holds.
-pub fn find(words: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
-    let mut inputs = Vec::new();
+/// Endings of the saved pages that a folder is searched for.
+const PAGE_ENDINGS: [&str; 3] = [".html", ".htm", ".xhtml"];
+
+/// So many saved pages become one document shard.
+const PAGES_PER_SHARD: usize = 1000;
+
+/// Folders within folders that are searched for saved pages.
+const MAX_FOLDER_DEPTH: usize = 64;
+
+/// What becomes one document shard.
+#[derive(Clone, Debug)]
+pub enum Source {
+    /// A file of records.
+    Archive(PathBuf),
+    /// Pages, each in a file of its own.
+    Pages(Vec<SavedPage>),
+}
+
+/// A page in a file of its own.
+#[derive(Clone, Debug)]
+pub struct SavedPage {
+    path: PathBuf,
+    url: String,
+}
+
+impl Source {
+    /// The files, in order.
+    pub fn paths(&self) -> Vec<PathBuf> {
+        match self {
+            Source::Archive(path) => vec![path.clone()],
+            Source::Pages(pages) => pages.iter().map(|page| page.path.clone()).collect(),
+        }
+    }
+
+    /// What tells that the input is the same as in an earlier run.
+    pub(super) fn fingerprint(&self) -> Result<InputFile, Error> {
+        let files = self.paths().iter().map(|path| InputFile::of(path)).collect::<Result<Vec<_>, _>>()?;
+        Ok(InputFile::of_several(&files))
+    }
+}
+
+/// The inputs that the words name: archives and pages as they are; of a crawl its page shards; of any other folder the
+/// archives in it and the saved pages in it and below. Saved pages get addresses below `base`, or `file://`.
+pub fn find(words: &[PathBuf], base: Option<&Url>) -> Result<Vec<Source>, Failure> {
+    let mut sources = Vec::new();
+    let mut pages = Vec::new();
     for word in words {
         if !word.is_dir() {
             fs::metadata(word).map_err(|error| {
                 Failure::usage(format!("{}: {error}", word.display()))
                     .hint("inputs are archives, folders or .html files")
             })?;
-            inputs.push(word.clone());
+            match file_media_type(word) {
+                Some(_) => pages.push(saved_page(word, word.parent().unwrap_or(Path::new("")), base)),
+                None => sources.push(Source::Archive(word.clone())),
+            }
             continue;
         }
-        let pages = word.join("pages");
-        let folder = if pages.is_dir() { &pages } else { word };
-        let mut found = Vec::new();
-        for entry in fs::read_dir(folder)? {
-            let path = entry?.path();
-            let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default().to_ascii_lowercase();
-            if path.is_file() && ENDINGS.iter().any(|ending| name.ends_with(ending)) {
-                found.push(path);
-            }
+        let shards = archives_in(&word.join("pages")).unwrap_or_default();
+        let archives = if shards.is_empty() { archives_in(word)? } else { shards };
+        let before = pages.len();
+        if archives.is_empty() {
+            let mut paths = Vec::new();
+            pages_below(word, 0, &mut paths)?;
+            paths.sort();
+            pages.extend(paths.iter().map(|path| saved_page(path, word, base)));
         }
-        if found.is_empty() {
-            return Err(Failure::usage(format!("{}: no page shards here", folder.display()))
+        if archives.is_empty() && pages.len() == before {
+            return Err(Failure::usage(format!("{}: no page shards here", word.display()))
                 .hint("a folder must hold .warc, .warc.gz, .warc.zst, .wet.gz, .arc.gz, .wacz or .html files"));
         }
-        found.sort();
-        inputs.extend(found);
+        sources.extend(archives.into_iter().map(Source::Archive));
     }
-    Ok(inputs)
+    sources.extend(pages.chunks(PAGES_PER_SHARD).map(|pages| Source::Pages(pages.to_vec())));
+    Ok(sources)
+}
+
+fn has_ending(path: &Path, endings: &[&str]) -> bool {
+    let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default().to_ascii_lowercase();
+    endings.iter().any(|ending| name.ends_with(ending))
+}
+
+fn archives_in(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_file() && has_ending(&path, &ARCHIVE_ENDINGS) {
+            found.push(path);
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// Links are not followed: one that leads upwards would never end.
+fn pages_below(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) -> std::io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let kind = entry.file_type()?;
+        if kind.is_dir() && depth < MAX_FOLDER_DEPTH {
+            pages_below(&entry.path(), depth + 1, found)?;
+        } else if kind.is_file() && has_ending(&entry.path(), &PAGE_ENDINGS) {
+            found.push(entry.path());
+        }
+    }
+    Ok(())
+}
+
+/// A file with its address: its path below the folder, behind the base, or where it lies on this machine.
+fn saved_page(path: &Path, folder: &Path, base: Option<&Url>) -> SavedPage {
+    let below = path.strip_prefix(folder).unwrap_or(path).to_string_lossy();
+    let url = match base {
+        Some(base) => {
+            let mut url = base.clone();
+            if let Ok(mut segments) = url.path_segments_mut() {
+                segments.pop_if_empty().extend(below.split('/'));
+            }
+            Some(url)
+        }
+        None => path.canonicalize().ok().and_then(|path| Url::from_file_path(path).ok()),
+    };
+    SavedPage { path: path.to_owned(), url: url.map_or(String::new(), Into::into) }
 }
 
 /// What stands next in an input.
@@ -60,35 +155,41 @@ pub(super) enum Item {
 /// The pages of one input, in order.
 pub(super) struct Pages {
     source: Input,
-    path: PathBuf,
+    name: String,
     n_records: u64,
     reported: u64,
     position: u64,
 }
 
 enum Input {
-    Archive(Box<Reader>),
-    Html(Option<Page>),
+    Archive(PathBuf, Box<Reader>),
+    Saved(std::vec::IntoIter<SavedPage>),
 }
 
 impl Pages {
-    pub(super) fn open(path: &Path) -> Result<Pages, Error> {
-        let is_html = path.extension().is_some_and(|ending| ending == "html" || ending == "htm");
-        let source = match is_html {
-            true => Input::Html(Some(html(path)?)),
-            false => {
+    pub(super) fn open(source: &Source) -> Result<Pages, Error> {
+        let (source, name) = match source {
+            Source::Pages(pages) => (Input::Saved(pages.clone().into_iter()), String::new()),
+            Source::Archive(path) => {
                 let options = ReaderOptions { max_block_bytes: MAX_PAGE_BYTES, ..ReaderOptions::default() };
-                Input::Archive(Box::new(Reader::open(path, options)?))
+                (Input::Archive(path.clone(), Box::new(Reader::open(path, options)?)), file_name(path))
             }
         };
-        Ok(Pages { source, path: path.into(), n_records: 0, reported: 0, position: 0 })
+        Ok(Pages { source, name, n_records: 0, reported: 0, position: 0 })
     }
 
     /// The next page, wanted or not; `None` at the end.
     pub(super) fn next(&mut self) -> Result<Option<Item>, Error> {
         let reader = match &mut self.source {
-            Input::Archive(reader) => reader,
-            Input::Html(page) => return Ok(page.take().map(Item::Page)),
+            Input::Archive(_, reader) => reader,
+            Input::Saved(pages) => {
+                let Some(saved) = pages.next() else { return Ok(None) };
+                self.n_records += 1;
+                self.name = file_name(&saved.path);
+                let Ok(page) = read_page(&saved) else { return Ok(Some(Item::Skip("unreadable".into()))) };
+                self.position += page.body.len() as u64;
+                return Ok(Some(Item::Page(page)));
+            }
         };
         while let Some(record) = reader.next()? {
             self.n_records += 1;
@@ -103,6 +204,11 @@ impl Pages {
         Ok(None)
     }
 
+    /// The name of the file that the last page came from.
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
     /// The bytes of the input that were read since the last call.
     pub(super) fn bytes_since(&mut self) -> u64 {
         let before = std::mem::replace(&mut self.reported, self.position);
@@ -115,17 +221,21 @@ impl Pages {
 
     pub(super) fn n_damaged(&self) -> u64 {
         match &self.source {
-            Input::Archive(reader) => reader.damage().places,
-            Input::Html(_) => 0,
+            Input::Archive(_, reader) => reader.damage().n_damaged,
+            Input::Saved(_) => 0,
         }
     }
 
     /// The first damaged places, as `file at byte n: why`.
     pub(super) fn describe_damage(&self) -> Vec<String> {
-        let Input::Archive(reader) = &self.source else { return Vec::new() };
-        let places = reader.damage().first.iter().take(10);
-        places.map(|place| format!("{} at byte {}: {}", self.path.display(), place.offset, place.reason)).collect()
+        let Input::Archive(path, reader) = &self.source else { return Vec::new() };
+        let damage_entries = reader.damage().first.iter().take(10);
+        damage_entries.map(|entry| format!("{} at byte {}: {}", path.display(), entry.offset, entry.reason)).collect()
     }
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// Why a page is no text to extract, told without looking into it.
@@ -142,36 +252,38 @@ fn reason_to_skip(page: &Page) -> Option<String> {
     if page.body.is_empty() {
         return Some("empty".into());
     }
-    (page.kind != PageKind::Text && !is_html(page)).then(|| "media-type".into())
+    page_format(page).is_none().then(|| "media-type".into())
 }
 
-/// Whether a page is HTML by what its server says, or by its first bytes where that says little.
-pub fn is_html(page: &Page) -> bool {
-    match page.media_type().as_deref() {
-        _ if page.kind == PageKind::Text => false,
-        Some("text/html" | "application/xhtml+xml") => true,
-        Some("text/plain" | "application/octet-stream" | "application/xml" | "text/xml") | None => {
-            let start = page.body.trim_ascii_start();
-            let start = String::from_utf8_lossy(&start[..start.len().min(1024)]).to_ascii_lowercase();
-            start.starts_with('<') && (start.contains("<html") || start.contains("<!doctype html"))
-        }
-        _ => false,
+/// The media type of a file that is a page by itself, by its ending; archives have none.
+pub fn file_media_type(path: &Path) -> Option<&'static str> {
+    match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
+        "html" | "htm" | "xhtml" => Some("text/html"),
+        "txt" => Some("text/plain"),
+        "md" | "markdown" => Some("text/markdown"),
+        _ => None,
     }
 }
 
-fn html(path: &Path) -> Result<Page, Error> {
-    let at = |source| Error::Io { path: path.into(), action: "read", source };
+fn read_page(saved: &SavedPage) -> std::io::Result<Page> {
     let mut body = Vec::new();
-    File::open(path).map_err(at)?.take(MAX_PAGE_BYTES as u64).read_to_end(&mut body).map_err(at)?;
-    Ok(Page {
+    File::open(&saved.path)?.take(MAX_PAGE_BYTES as u64).read_to_end(&mut body)?;
+    let media_type = file_media_type(&saved.path).unwrap_or("text/html");
+    let headers = vec![("Content-Type".into(), media_type.as_bytes().to_vec())];
+    Ok(page_at_hand(saved.url.clone(), headers, body))
+}
+
+/// A page that comes from no archive.
+pub fn page_at_hand(url: String, headers: Vec<(String, Vec<u8>)>, body: Vec<u8>) -> Page {
+    Page {
         kind: PageKind::Resource,
-        url: String::new(),
+        url,
         fetched_at: None,
         status: None,
-        headers: vec![("Content-Type".into(), b"text/html".to_vec())],
+        headers,
         body,
         is_whole: true,
         digest: None,
         offset: 0,
-    })
+    }
 }

@@ -1,4 +1,4 @@
-//! The threads that extract, and the watch over how long they take.
+//! The threads that extract, and the watchdog that enforces the time limit.
 
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 use pith_corpus::warc::Page;
+use pith_extractor::Cancellation;
 
 use super::{Extract, Outcome, Reply};
 
@@ -23,15 +24,15 @@ pub(super) struct Task {
     pub bytes: u64,
 }
 
-/// A fixed number of threads at work. A thread that a page holds for too long is left behind and replaced: a page
-/// cannot be interrupted, but neither can it hold up its shard.
+/// A fixed number of threads at work. A page that takes too long is cancelled; its thread is replaced at once, so that
+/// it does not hold up its shard until it has noticed.
 pub(super) struct Workers {
     tasks: Option<Sender<Task>>,
     is_over: Arc<AtomicBool>,
-    watchman: Option<thread::JoinHandle<()>>,
+    watchdog: Option<thread::JoinHandle<()>>,
 }
 
-/// What a thread is at. Emptied by the watchman when it took too long.
+/// The page that a thread works on. Emptied by the watchdog when it took too long.
 type Slot = Arc<Mutex<Option<Running>>>;
 
 struct Running {
@@ -39,6 +40,7 @@ struct Running {
     number: u64,
     reply: Sender<Reply>,
     bytes: u64,
+    cancellation: Cancellation,
 }
 
 impl Workers {
@@ -47,23 +49,24 @@ impl Workers {
         let is_over = Arc::new(AtomicBool::new(false));
         let mut slots: Vec<Slot> = (0..jobs.get()).map(|_| spawn(queue.clone(), extract.clone())).collect();
         let over = is_over.clone();
-        let watchman = thread::spawn(move || {
+        let watchdog = thread::spawn(move || {
             while !over.load(Ordering::Relaxed) {
                 thread::sleep(Duration::from_millis(20).min(time_limit));
                 for slot in &mut slots {
                     if let Some(running) = overdue(slot, time_limit) {
                         *slot = spawn(queue.clone(), extract.clone());
-                        let Running { number, reply, bytes, .. } = running;
+                        let Running { number, reply, bytes, cancellation, .. } = running;
+                        cancellation.cancel();
                         let _ = reply.send(Reply { number, outcome: Outcome::Failed("time-limit"), bytes });
                     }
                 }
             }
         });
-        Workers { tasks: Some(tasks), is_over, watchman: Some(watchman) }
+        Workers { tasks: Some(tasks), is_over, watchdog: Some(watchdog) }
     }
 
     /// Hands a page to the next thread that is free; waits while all are busy and the queue is full.
-    pub(super) fn give(&self, task: Task) {
+    pub(super) fn submit(&self, task: Task) {
         let tasks = self.tasks.as_ref().expect("workers take tasks until they are dropped");
         tasks.send(task).expect("there are always as many threads as were started");
     }
@@ -73,8 +76,8 @@ impl Drop for Workers {
     fn drop(&mut self) {
         self.tasks = None;
         self.is_over.store(true, Ordering::Relaxed);
-        if let Some(watchman) = self.watchman.take() {
-            let _ = watchman.join();
+        if let Some(watchdog) = self.watchdog.take() {
+            let _ = watchdog.join();
         }
     }
 }
@@ -91,12 +94,13 @@ fn spawn(queue: Receiver<Task>, extract: Arc<Extract>) -> Slot {
     thread::spawn(move || {
         for task in queue {
             let Task { number, page, shard, reply, bytes } = task;
-            let running = Running { since: Instant::now(), number, reply, bytes };
+            let cancellation = Cancellation::default();
+            let running = Running { since: Instant::now(), number, reply, bytes, cancellation: cancellation.clone() };
             *mine.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Some(running);
-            let outcome = catch_unwind(AssertUnwindSafe(|| extract(&page, &shard)));
-            let outcome = outcome.unwrap_or(Outcome::Failed("panic"));
+            let outcome = catch_unwind(AssertUnwindSafe(|| cancellation.run(|| extract(&page, &shard))));
+            let outcome = outcome.unwrap_or(Some(Outcome::Failed("panic"))).unwrap_or(Outcome::Failed("time-limit"));
             let running = mine.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take();
-            // An empty slot: the page was given up, and another thread has this one's place.
+            // An empty slot: the page was given up, and another thread has replaced this one.
             let Some(Running { number, reply, bytes, .. }) = running else { return };
             let _ = reply.send(Reply { number, outcome, bytes });
         }
@@ -138,7 +142,7 @@ mod tests {
         let (reply, replies) = unbounded();
         for (number, url) in (0..).zip(["a", "endless", "panic", "b"]) {
             let task = Task { number, page: page(url), shard: "s".into(), reply: reply.clone(), bytes: 0 };
-            workers.give(task);
+            workers.submit(task);
         }
         drop(reply);
         let mut outcomes: Vec<(u64, String)> =
@@ -147,5 +151,29 @@ mod tests {
         let texts: Vec<&str> = outcomes.iter().map(|outcome| outcome.1.as_str()).collect();
         assert_eq!(texts[1..3], ["Failed(\"time-limit\")", "Failed(\"panic\")"]);
         assert!(texts[0].starts_with("Extracted") && texts[3].starts_with("Extracted"), "{texts:?}");
+    }
+
+    #[test]
+    fn the_thread_of_a_page_that_was_given_up_ends() {
+        /// Tells when the thread leaves the page.
+        struct Leaving(Sender<()>);
+        impl Drop for Leaving {
+            fn drop(&mut self) {
+                let _ = self.0.send(());
+            }
+        }
+        let (left, leaves) = unbounded();
+        let extract = move |_: &Page, _: &str| -> Outcome {
+            let _leaving = Leaving(left.clone());
+            // Work without an end, all of it the extractor's.
+            loop {
+                pith_extractor::extract(b"<p>It rained all day.", None, &pith_extractor::Options::default());
+            }
+        };
+        let workers = Workers::start(NonZeroUsize::MIN, Duration::from_millis(50), Arc::new(extract));
+        let (reply, replies) = unbounded();
+        workers.submit(Task { number: 0, page: page("endless"), shard: "s".into(), reply, bytes: 0 });
+        assert!(matches!(replies.recv().unwrap().outcome, Outcome::Failed("time-limit")));
+        leaves.recv().expect("the thread leaves the page");
     }
 }

@@ -9,13 +9,13 @@ pub mod stats;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use pith_corpus::manifest::{Counts, Earlier, Manifest};
+use pith_corpus::manifest::{Counts, ExistingOutput, Manifest};
 use pith_corpus::{Error, Finished, Run};
 
 use crate::exit::{Exit, Failure};
 use crate::progress::{self, Progress};
 
-/// The words of `pith corpus`.
+/// The arguments of `pith corpus`.
 #[derive(clap::Args, Debug)]
 pub struct Args {
     #[command(subcommand)]
@@ -24,11 +24,11 @@ pub struct Args {
 
 #[derive(clap::Subcommand, Debug)]
 enum Step {
-    /// Remove documents, or paragraphs, that are there already
+    /// Remove duplicate documents or paragraphs
     Dedup(dedup::Args),
     /// Drop documents that fail a rule
     Filter(filter::Args),
-    /// Describe what is there
+    /// Count documents, sites, languages and lengths
     Stats(stats::Args),
     /// Write parts that share no site
     Split(split::Args),
@@ -47,7 +47,7 @@ pub fn run(args: Args) -> Result<Exit, Failure> {
     }
 }
 
-/// The words that every step takes.
+/// The arguments that every step takes.
 #[derive(clap::Args, Debug)]
 pub struct Common {
     /// Document shards (.jsonl, .jsonl.gz, .jsonl.zst) or folders of them
@@ -55,14 +55,14 @@ pub struct Common {
     pub inputs: Vec<PathBuf>,
 
     /// The folder to write to; running again goes on where the last run stopped
-    #[arg(long, value_name = "DIR")]
-    pub out: PathBuf,
+    #[arg(long, value_name = "DIR", required = true)]
+    pub out: Option<PathBuf>,
 
     /// Threads [default: one per core]
     #[arg(long, short, value_name = "N")]
     pub jobs: Option<NonZeroUsize>,
 
-    /// Throw away what is in the folder when it was made with other settings
+    /// Replace the output in the folder when it was written with other settings
     #[arg(long)]
     pub redo: bool,
 
@@ -78,24 +78,30 @@ pub struct Common {
 impl Common {
     /// Runs a step into the folder and prints what it counted.
     pub fn run(&self, step: impl FnOnce(&Run) -> Result<Finished, Error>) -> Result<Exit, Failure> {
+        let Some(out) = &self.out else {
+            return Err(Failure::usage("documents and `--out DIR` are needed"));
+        };
         progress::stop_on_interrupt()?;
         let progress = Progress::new("documents", self.quiet);
         let finished = step(&Run {
-            out: &self.out,
+            out,
             command: command_line(),
-            earlier: if self.redo { Earlier::Redo } else { Earlier::Refuse },
+            existing: if self.redo { ExistingOutput::Replace } else { ExistingOutput::Refuse },
             jobs: jobs(self.jobs),
-            watch: &progress,
+            observer: &progress,
         });
         progress.finish();
         let finished = finished.map_err(failure)?;
         for line in &finished.damage {
             progress.warn(format!("damaged: {line}"));
         }
-        if finished.was_done {
-            progress.say(format!("{}: already done", self.out.display()));
+        for note in &finished.notes {
+            progress.say(format!("note: {note}"));
         }
-        print_counts(&finished.manifest, self.json);
+        if finished.was_already_done {
+            progress.say(format!("{}: already done", out.display()));
+        }
+        print_counts(&finished.manifest, self.json)?;
         let damaged = finished.manifest.step.counts.get("dropped.damaged").is_some_and(|count| *count > 0);
         Ok(if damaged { Exit::Losses } else { Exit::Done })
     }
@@ -123,16 +129,39 @@ pub fn command_line() -> String {
     words.join(" ")
 }
 
-/// A library error with the way out.
+/// A library error with a hint.
 pub fn failure(error: Error) -> Failure {
+    if let Error::Io { source, .. } = &error
+        && source.kind() == std::io::ErrorKind::BrokenPipe
+    {
+        return Failure::stdout(source);
+    }
     let hint = match &error {
-        Error::OtherWork { .. } => Some("`--redo` throws the old result away, `--out` names another folder"),
+        Error::OutputMismatch { .. } => Some("`--redo` replaces the old output, `--out` names another folder"),
+        Error::Io { action: "create" | "read", source, .. }
+            if matches!(source.kind(), std::io::ErrorKind::AlreadyExists | std::io::ErrorKind::NotADirectory) =>
+        {
+            Some("a file stands where `--out` is to be a folder: name another one")
+        }
+        Error::ForeignFolder { .. } | Error::FolderKind { .. } => {
+            Some("choose an empty folder, or a new one, with `--out`; pith writes only to folders that it made")
+        }
+        Error::ForeignFile { .. } | Error::NotRegular { .. } => Some("move it away, or choose another folder or file"),
+        Error::Name { .. } => {
+            Some("the file was changed by hand; nothing was removed. Choose another folder with `--out`")
+        }
+        Error::FolderVersion { .. } => Some("use the newer pith, or choose another folder with `--out`"),
+        Error::InUse { .. } => Some("wait for it to end, or choose another folder"),
+        Error::InputInOutput { .. } => Some("choose another folder with `--out`"),
         Error::Unfinished { .. } => Some("run its command again to finish it"),
         Error::Stopped => Some("the same command goes on from here"),
         error if error.is_disk_full() => Some("make room and run the same command again: it goes on from here"),
         _ => None,
     };
-    let failure = Failure::from(error);
+    let failure = match (&error, progress::stop_signal()) {
+        (Error::Stopped, Some(signal)) => Failure::stopped(error.to_string(), signal),
+        _ => Failure::from(error),
+    };
     match hint {
         Some(hint) => failure.hint(hint),
         None => failure,
@@ -140,17 +169,24 @@ pub fn failure(error: Error) -> Failure {
 }
 
 /// The counts of a finished folder on stdout, as a table or as one JSON object.
-pub fn print_counts(manifest: &Manifest, json: bool) {
+pub fn print_counts(manifest: &Manifest, json: bool) -> Result<(), Failure> {
     let counts = &manifest.step.counts;
     if json {
         let shards = manifest.shards.len();
-        println!("{}", serde_json::json!({"counts": nested(counts), "shards": shards}));
-        return;
+        outln!("{}", serde_json::json!({"counts": nested(counts), "shards": shards}));
+        return Ok(());
     }
     let width = counts.keys().map(|name| name.len()).max().unwrap_or(0);
     for (name, count) in counts {
-        println!("{name:<width$}  {:>12}", indicatif::HumanCount(*count).to_string());
+        outln!("{name:<width$}  {:>12}", indicatif::HumanCount(*count).to_string());
     }
+    Ok(())
+}
+
+/// The counts on one line, for stderr.
+pub fn describe_counts(counts: &Counts) -> String {
+    let counts: Vec<String> = counts.iter().map(|(name, count)| format!("{name} {count}")).collect();
+    counts.join(", ")
 }
 
 /// `dropped.exact` becomes `{"dropped":{"exact":…}}`.

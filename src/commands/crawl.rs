@@ -2,78 +2,118 @@
 
 mod flags;
 mod plan;
+mod reach;
+mod repair;
 mod report;
+mod seeds;
 
-use std::fs;
-use std::path::Path;
+use std::cell::Cell;
 
-use pith_crawler::{Explore, Frontier, LocalFrontier, LocalOptions, Plan, Report, Stop};
+use pith_corpus::Error;
+use pith_corpus::atomic_file::write_atomically;
+use pith_corpus::folder::{FolderKind, OwnedFolder};
+use pith_corpus::warc::is_shard_name;
+use pith_crawler::{Explore, Frontier, LocalFrontier, LocalOptions, OpenFiles, Plan, Report, Stop, is_frontier_file};
 
-pub use self::flags::Args;
+pub use self::flags::{Args, duration, size, user_agent};
 use self::plan::{order, plan, refresh, shard_options};
-use self::report::{Display, account, print_harvest, print_report, save_topic};
+use self::reach::{REACH_NAME, take_up};
+use self::repair::Folders;
+use self::report::{Display, print_harvest, print_report, print_resting, report_json, save_topic};
+use super::corpus::failure;
 use crate::exit::{Exit, Failure};
+use crate::signal::Signal;
 use crate::sink::Shards;
+
+/// What a crawl writes in its folder.
+const NAMES: [&str; 6] = ["frontier/", "frontier/contents/", "pages/", "report.json", "topic.json", REACH_NAME];
 
 /// Crawls until nothing is left or a limit is reached.
 pub fn run(args: Args) -> Result<Exit, Failure> {
-    let plan = plan(&args)?;
-    if args.fresh {
-        start_anew(&args.out)?;
+    let folders = Folders::of(&args.out);
+    if args.is_repair_only() {
+        let mut folder = OwnedFolder::open(&args.out, FolderKind::Crawl).map_err(failure)?;
+        folder.claim(NAMES).map_err(failure)?;
+        folders.repair(&mut folder, args.quiet)?;
+        return Ok(Exit::Done);
     }
-    let frontier_folder = args.out.join("frontier");
-    let pages_folder = args.out.join("pages");
-    if !frontier_folder.exists() && pages_folder.read_dir().is_ok_and(|mut entries| entries.next().is_some()) {
-        return Err(Failure::new(format!("{} holds pages but no frontier", args.out.display()))
-            .hint("choose another folder, or start anew with `--fresh`"));
-    }
+    let mut plan = plan(&args)?;
+    let open_files = OpenFiles::raise_limit(plan.slots);
+    (plan.slots, plan.network.max_idle) = (open_files.slots, open_files.max_idle);
     let (order, harvest) = order(&args)?;
+    let mut folder = OwnedFolder::open(&args.out, FolderKind::Crawl).map_err(failure)?;
+    if args.fresh {
+        remove_previous_crawl(&mut folder).map_err(failure)?;
+    }
+    folder.claim(NAMES).map_err(failure)?;
     let options = LocalOptions {
         host_budget: args.per_host.unwrap_or(u64::MAX),
         first_rest: plan.politeness.delay.least(),
         explore: Explore { share: args.explore, seed: args.explore_seed },
         refresh: refresh(&args),
+        slots: plan.slots,
+        tracks_depth: plan.limits.depth.is_some(),
         ..LocalOptions::new(order)
     };
-    fs::create_dir_all(&args.out).map_err(|error| Failure::new(format!("{}: {error}", args.out.display())))?;
-    let _lock = lock(&args.out)?;
-    let frontier = LocalFrontier::open(&frontier_folder, options)?;
-    let mark = frontier.mark();
-    let sink = Shards::open(&pages_folder, shard_options(&args), &mark)?;
+    if args.repair {
+        folders.repair(&mut folder, args.quiet)?;
+    }
+    folders.check_frontier()?;
+    let damaged = |error| folders.frontier_failure(error);
+    let frontier = LocalFrontier::open(&folders.frontier, options).map_err(damaged)?;
+    folders.check_shards(&frontier.sink_position())?;
+    folders.adopt(&plan, &frontier, args.quiet)?;
+    take_up(&args, &plan, &folders, &frontier)?;
+    let mark = frontier.sink_position();
+    let sink =
+        Shards::open(&folders.pages, shard_options(&args), &mark).map_err(|error| folders.shard_failure(error))?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let mut display = Display::new(args.quiet);
+    let signal = Cell::new(None);
     let report = runtime.block_on(pith_crawler::crawl(
         &plan,
         &frontier,
         Box::new(sink),
         mark,
-        interrupted(args.quiet),
-        |status| display.show(status),
+        interrupted(args.quiet, &signal),
+        |status| display.show(status, || frontier.next_resting_host()),
     ));
+    // Look-ups of names that nobody answers would hold the end up.
+    runtime.shutdown_background();
     display.clear();
-    let report = report?;
+    let report = report.map_err(damaged)?;
     frontier.checkpoint()?;
     let mut harvest = harvest.map(|harvest| harvest.lock().expect("nothing panics while it holds it").clone());
     if let Some(harvest) = &mut harvest {
         harvest.terms.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
     }
-    let json = serde_json::to_string_pretty(&account(&report, &frontier, harvest.as_ref(), &args)?)?;
+    let json = serde_json::to_string_pretty(&report_json(&report, &frontier, harvest.as_ref(), &args)?)?;
     if let Some(harvest) = &harvest {
         save_topic(&args.out.join("topic.json"), harvest)?;
     }
-    fs::write(args.out.join("report.json"), format!("{json}\n"))
-        .map_err(|error| Failure::new(format!("{}: {error}", args.out.join("report.json").display())))?;
+    write_atomically(&folder.path().join("report.json"), format!("{json}\n").as_bytes())?;
     if args.json {
-        println!("{json}");
+        outln!("{json}");
     } else if !args.quiet {
-        print_report(&report);
+        print_report(&report)?;
+        print_resting(frontier.next_resting_host())?;
         if args.recrawl {
             let (asked, changed) = frontier.refreshed();
-            println!("{asked} pages were asked for again, {changed} of them had changed");
+            outln!("{asked} pages were asked for again, {changed} of them had changed");
         }
         if let Some(harvest) = &harvest {
-            print_harvest(harvest);
+            print_harvest(harvest)?;
         }
+    }
+    if let (Stop::Interrupted, Some(signal)) = (report.stopped, signal.get()) {
+        sayln!(
+            "stopped by {}: {} pages and {} waiting URLs are safe in {}; the same command goes on",
+            signal.name(),
+            report.pages,
+            report.pending,
+            args.out.display()
+        );
+        return Ok(Exit::Stopped(signal));
     }
     if report.pages == 0 && report.stopped == Stop::Finished {
         return Err(bad_seed(&plan, &report));
@@ -98,48 +138,31 @@ fn bad_seed(plan: &Plan, report: &Report) -> Failure {
     failure.hint("check that the URL opens in a browser; `--fresh` asks again")
 }
 
-/// Removes what a crawl wrote, and nothing else.
-fn start_anew(folder: &Path) -> Result<(), Failure> {
-    for name in ["frontier", "pages"] {
-        let path = folder.join(name);
-        if path.exists() {
-            fs::remove_dir_all(&path).map_err(|error| Failure::new(format!("{}: {error}", path.display())))?;
-        }
+/// Removes what a crawl wrote, and nothing else. The folder is locked: no crawl is running.
+fn remove_previous_crawl(folder: &mut OwnedFolder) -> Result<(), Error> {
+    let reports = ["report.json", "topic.json", REACH_NAME].into_iter().filter(|name| folder.has_claimed(name));
+    let reports: Vec<&str> = reports.collect();
+    folder.remove(reports.iter().copied())?;
+    // The frontier goes first: pages without a frontier are noticed by the next run, a frontier without its pages is not.
+    for name in
+        ["frontier/contents/", "frontier/"].into_iter().filter(|name| folder.has_claimed(name)).collect::<Vec<_>>()
+    {
+        folder.remove_below(name, is_frontier_file)?;
     }
-    for name in ["report.json", "topic.json"] {
-        let _ = fs::remove_file(folder.join(name));
+    if folder.has_claimed("pages/") {
+        folder.remove_below("pages/", is_shard_name)?;
     }
     Ok(())
 }
 
-/// Holds the folder against another crawl for as long as the file is open.
-fn lock(folder: &Path) -> Result<fs::File, Failure> {
-    let path = folder.join("lock");
-    let file = fs::File::create(&path).map_err(|error| Failure::new(format!("{}: {error}", path.display())))?;
-    file.try_lock().map_err(|_| {
-        Failure::new(format!("{} is in use by another crawl", folder.display()))
-            .hint("wait for it to end, or choose another folder")
-    })?;
-    Ok(file)
-}
-
 /// Ready at the first Ctrl-C; a second one ends the process at once. What was settled is safe either way.
-async fn interrupted(quiet: bool) {
-    stop_asked().await;
+async fn interrupted(quiet: bool, told: &Cell<Option<Signal>>) {
+    told.set(Some(Signal::next().await));
     if !quiet {
-        eprintln!("\nstopping: requests on their way may end; again to stop at once");
+        sayln!("\nstopping: requests on their way may end; again to stop at once");
     }
     tokio::spawn(async {
-        stop_asked().await;
-        std::process::exit(130);
+        let signal = Signal::next().await;
+        std::process::exit(signal.code().into());
     });
-}
-
-async fn stop_asked() {
-    use tokio::signal::unix::{SignalKind, signal};
-    let Ok(mut terminate) = signal(SignalKind::terminate()) else { return std::future::pending().await };
-    tokio::select! {
-        _ = tokio::signal::ctrl_c() => {}
-        _ = terminate.recv() => {}
-    }
 }

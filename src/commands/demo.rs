@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Instant;
 
-use pith_web::{Robots, RunningWeb, Traps, Web, WebConfig};
+use pith_web::{Request, Robots, RunningWeb, Traps, Web, WebConfig};
 use serde_json::Value;
 
 use crate::exit::{Exit, Failure};
@@ -17,7 +17,7 @@ mod score;
 /// The rankings that the demo compares; the last is the default of `pith extract`.
 const METHODS: [&str; 3] = ["naive", "tfidf", "pith"];
 
-/// The words of `pith demo`.
+/// The arguments of `pith demo`.
 #[derive(clap::Args, Debug)]
 #[command(before_help = "Examples:
   pith demo
@@ -41,12 +41,12 @@ pub fn run(args: Args) -> Result<Exit, Failure> {
     })?;
     let web = Web::start(config()).map_err(|error| Failure::new(format!("cannot listen on 127.0.0.1: {error}")))?;
     let demo = Demo { folder: args.out, web };
-    demo.introduce();
+    demo.introduce()?;
     demo.crawl()?;
     demo.extract()?;
     demo.build_corpus()?;
     demo.score()?;
-    demo.point_further(started);
+    demo.print_next_steps(started)?;
     Ok(Exit::Done)
 }
 
@@ -72,13 +72,14 @@ struct Demo {
 }
 
 impl Demo {
-    fn introduce(&self) {
-        println!(
+    fn introduce(&self) -> Result<(), Failure> {
+        outln!(
             "{} hosts are served from memory on {}: English, Portuguese and Chinese in four encodings,\n\
              robots.txt, sitemaps, redirects that never end, repeated pages, and four traps.",
             self.web.hosts().len(),
             self.web.address()
         );
+        Ok(())
     }
 
     /// Crawls the web and compares what was asked for with what is there.
@@ -99,8 +100,11 @@ impl Demo {
         let ordinary = |url: &&String| truth.page(url).is_some_and(|page| page.trap.is_none());
         let there: Vec<&String> = there.iter().filter(ordinary).collect();
         let found = there.iter().filter(|url| asked.contains(**url)).count();
-        let forbidden = log.iter().filter(|request| request.path.starts_with("/private/")).count();
-        println!(
+        // Traps have no robots.txt; the copied site repeats links to pages that are forbidden on the original alone.
+        let traps: std::collections::HashSet<String> = truth.traps().into_iter().map(|(host, _)| host).collect();
+        let is_forbidden = |request: &&Request| request.path.starts_with("/private/") && !traps.contains(&request.host);
+        let forbidden = log.iter().filter(is_forbidden).count();
+        outln!(
             "  {} pages stored; {found} of the {} pages outside traps found, {forbidden} forbidden pages asked for",
             report["pages"],
             there.len()
@@ -119,7 +123,7 @@ impl Demo {
             }
             self.pith(&words)?;
         }
-        println!("  {} documents", score::documents(self.documents("pith").into())?.len());
+        outln!("  {} documents", score::documents(self.documents("pith").into())?.len());
         Ok(())
     }
 
@@ -128,9 +132,9 @@ impl Demo {
         let documents = self.documents("pith");
         let [unique, clean, dataset] = ["unique", "clean", "dataset"].map(|name| self.path(name));
         self.pith(&["corpus", "dedup", &documents, "--out", &unique])?;
-        println!("  {} documents are left", score::documents(unique.clone().into())?.len());
+        outln!("  {} documents are left", score::documents(unique.clone().into())?.len());
         self.pith(&["corpus", "filter", &unique, "--out", &clean, "--min-characters", "200"])?;
-        println!("  {} documents are left", score::documents(clean.clone().into())?.len());
+        outln!("  {} documents are left", score::documents(clean.clone().into())?.len());
         let page = self.path("stats.html");
         self.pith(&["corpus", "stats", &clean, "--html", &page])?;
         self.pith(&["corpus", "export", &clean, "--out", &dataset, "--title", "The demo's web"])?;
@@ -141,31 +145,33 @@ impl Demo {
     fn score(&self) -> Result<(), Failure> {
         let truth = self.web.truth();
         let documents = score::documents(self.documents("pith").into())?;
-        println!("\nmain text, words found and not made up (F1; 1 is perfect)");
+        outln!("\nmain text, words found and not made up (F1; 1 is perfect)");
         for (name, mean) in score::main_text(&documents, truth) {
-            println!("  {name:<16} {:>4} pages  {:.3}", mean.count, mean.value());
+            outln!("  {name:<16} {:>4} pages  {:.3}", mean.count, mean.value());
         }
-        println!("\nsummaries of 4 sentences against the 4 that each article was built around (mean of ROUGE-1, 2, L)");
-        print!("  {:<10}", "language");
-        METHODS.iter().for_each(|method| print!(" {method:>8}"));
-        println!();
+        outln!("\nsummaries of 4 sentences against the 4 that each article was built around (mean of ROUGE-1, 2, L)");
+        out!("  {:<10}", "language");
+        for method in METHODS {
+            out!(" {method:>8}");
+        }
+        outln!();
         let mut columns = Vec::new();
         for method in METHODS {
             let documents = score::documents(self.documents(method).into())?;
             columns.push(score::summaries(&documents, truth));
         }
         for language in columns[0].keys() {
-            print!("  {language:<10}");
+            out!("  {language:<10}");
             for column in &columns {
-                print!(" {:>8.3}", column.get(language).map_or(0.0, score::Mean::value));
+                out!(" {:>8.3}", column.get(language).map_or(0.0, score::Mean::value));
             }
-            println!();
+            outln!();
         }
         Ok(())
     }
 
-    fn point_further(&self, started: Instant) {
-        println!("\nwritten to {} in {:.1} s:", self.folder.display(), started.elapsed().as_secs_f64());
+    fn print_next_steps(&self, started: Instant) -> Result<(), Failure> {
+        outln!("\nwritten to {} in {:.1} s:", self.folder.display(), started.elapsed().as_secs_f64());
         for (name, what) in [
             ("crawl/pages", "the pages as they came, WARC"),
             ("docs-pith", "text, metadata, links and summaries, JSON lines"),
@@ -173,12 +179,13 @@ impl Demo {
             ("stats.html", "what is in there, with plots"),
             ("dataset", "Parquet with a card"),
         ] {
-            println!("  {:<28} {what}", self.path(name));
+            outln!("  {:<28} {what}", self.path(name));
         }
-        println!("\nThese pages were made for showing, not for judging. What to type next:");
-        println!("  pith crawl https://example.org/ --out crawl --pages 100");
-        println!("  pith extract crawl --out docs");
-        println!("  pith inspect {}", self.path("crawl"));
+        outln!("\nThese pages were made for showing, not for judging. What to type next:");
+        outln!("  pith crawl https://example.org/ --out crawl --pages 100");
+        outln!("  pith extract crawl --out docs");
+        outln!("  pith inspect {}", self.path("crawl"));
+        Ok(())
     }
 
     /// A path inside the demo's folder, as text for a command line.
@@ -193,14 +200,15 @@ impl Demo {
     /// Runs one command as it would be typed, in a process of its own, and gives the JSON that it prints.
     fn pith(&self, words: &[&str]) -> Result<Value, Failure> {
         let typed = words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ");
-        println!("\n$ pith {typed}");
-        let output = Command::new(std::env::current_exe()?).args(words).args(["--json", "--quiet"]).output()?;
+        outln!("\n$ pith {typed}");
+        let output =
+            Command::new(std::env::current_exe()?).args(words).args(["--json", "--quiet", "--no-config"]).output()?;
         match output.status.code() {
             // With code 3 the work was done; what was lost is counted and was planted here.
             Some(0 | 3) => Ok(serde_json::from_slice(&output.stdout)?),
             _ => {
-                let said = String::from_utf8_lossy(&output.stderr);
-                Err(Failure::new(format!("`pith {typed}` failed: {}", said.trim())))
+                let stderr = String::from_utf8_lossy(&output.stderr);
+                Err(Failure::new(format!("`pith {typed}` failed: {}", stderr.trim())))
             }
         }
     }

@@ -1,7 +1,8 @@
-//! `pith eval`: the lab. Each subcommand measures one stage beside its peers.
+//! `pith eval`: evaluation and training. Each subcommand measures one stage, compared with its peers.
 
 pub mod answer;
 pub mod extraction;
+mod fidelity;
 pub mod freshness;
 pub mod ordering;
 mod predictions;
@@ -10,11 +11,9 @@ pub mod summaries;
 pub mod train;
 pub mod train_summaries;
 
-use std::io::Write;
-
 use crate::exit::{Exit, Failure};
 
-/// The words of `pith eval`.
+/// The arguments of `pith eval`.
 #[derive(clap::Args, Debug)]
 pub struct Args {
     #[command(subcommand)]
@@ -42,7 +41,7 @@ enum Command {
     Freshness(freshness::Args),
 }
 
-/// Runs one study.
+/// Runs one evaluation.
 pub fn run(args: Args) -> Result<Exit, Failure> {
     match args.command {
         Command::Extraction(args) => extraction::run(args),
@@ -58,8 +57,6 @@ pub fn run(args: Args) -> Result<Exit, Failure> {
 
 /// Prints data; a reader that has seen enough is no failure.
 fn print(text: &str) -> Result<Exit, Failure> {
-    match std::io::stdout().lock().write_all(text.as_bytes()) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error.into()),
-        _ => Ok(Exit::Done),
-    }
+    crate::print::bytes(text.as_bytes())?;
+    Ok(Exit::Done)
 }

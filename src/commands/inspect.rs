@@ -1,6 +1,6 @@
 //! `pith inspect`: what is in archives, and one record of them.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use crate::exit::{Exit, Failure};
 mod record;
 mod report;
 
-/// The words of `pith inspect`.
+/// The arguments of `pith inspect`.
 #[derive(clap::Args, Debug)]
 #[command(
     before_help = "Examples:\n  pith inspect crawl                                    count what a crawl holds\n  \
@@ -65,14 +65,13 @@ pub fn run(args: Args) -> Result<Exit, Failure> {
     }
     let threads = args.threads.or_else(|| std::thread::available_parallelism().ok()).map_or(1, NonZeroUsize::get);
     let inspected = count(&files, threads)?;
-    let mut out = io::stdout().lock();
     if args.json {
-        writeln!(out, "{}", report::json(&inspected))?;
+        outln!("{}", report::json(&inspected));
     } else {
-        out.write_all(report::table(&inspected).as_bytes())?;
+        out!("{}", report::table(&inspected));
     }
     if inspected.summary.damage.any() {
-        eprintln!("{} damaged places were stepped over", inspected.summary.damage.places);
+        sayln!("{} damaged places were stepped over", inspected.summary.damage.n_damaged);
         return Ok(Exit::Losses);
     }
     Ok(Exit::Done)
@@ -82,11 +81,11 @@ pub fn run(args: Args) -> Result<Exit, Failure> {
 pub struct Inspected {
     files: usize,
     bytes: u64,
-    /// Open shards that end inside a record: their crawl goes on or was stopped, and nothing that was promised is lost.
+    /// Open shards that end inside a record: their crawl is running or was stopped, and no committed page is lost.
     unfinished: u64,
     summary: Summary,
     /// The first damaged places with their files.
-    places: Vec<(PathBuf, u64, Reason)>,
+    damage_entries: Vec<(PathBuf, u64, Reason)>,
 }
 
 /// The archives among the inputs: files as they are, folders searched.
@@ -168,16 +167,16 @@ fn count(files: &[PathBuf], threads: usize) -> Result<Inspected, Failure> {
     });
     counted.sort_by_key(|(index, _)| *index);
     let mut inspected =
-        Inspected { files: files.len(), bytes, unfinished: 0, summary: Summary::default(), places: Vec::new() };
+        Inspected { files: files.len(), bytes, unfinished: 0, summary: Summary::default(), damage_entries: Vec::new() };
     for (index, summary) in counted {
         let (path, mut summary) = (tasks[index].0, summary?);
         let is_open = path.extension().is_some_and(|extension| extension == "open");
         if is_open && summary.damage.last_reason() == Some(Reason::Torn) {
-            summary.damage.forget_last();
+            summary.damage.remove_last();
             inspected.unfinished += 1;
         }
-        let places = summary.damage.first.iter().map(|place| (path.clone(), place.offset, place.reason));
-        inspected.places.extend(places.take(64_usize.saturating_sub(inspected.places.len())));
+        let damage_entries = summary.damage.first.iter().map(|entry| (path.clone(), entry.offset, entry.reason));
+        inspected.damage_entries.extend(damage_entries.take(64_usize.saturating_sub(inspected.damage_entries.len())));
         inspected.summary.add(summary);
     }
     Ok(inspected)
@@ -197,10 +196,9 @@ fn count_part(path: &Path, part: std::ops::Range<u64>) -> pith_corpus::Result<Su
 }
 
 /// Writes bytes as they are to a pipe or file; on a terminal, control characters are shown instead of obeyed.
-fn print(bytes: &[u8]) -> io::Result<()> {
-    let mut out = io::stdout().lock();
-    if !out.is_terminal() {
-        return out.write_all(bytes);
+fn print(bytes: &[u8]) -> Result<(), Failure> {
+    if !io::stdout().is_terminal() {
+        return crate::print::bytes(bytes);
     }
     let text = String::from_utf8_lossy(bytes).replace("\r\n", "\n");
     let shown: String = text
@@ -211,5 +209,5 @@ fn print(bytes: &[u8]) -> io::Result<()> {
             letter => vec![letter],
         })
         .collect();
-    out.write_all(shown.as_bytes())
+    crate::print::bytes(shown.as_bytes())
 }

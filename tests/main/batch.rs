@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 
-use super::corpus::survives_kills;
+use super::corpus::{lines_of, survives_kills};
 
 fn pith(words: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_pith")).args(words).output().expect("the program starts")
@@ -31,18 +31,21 @@ fn check_sum(counts: &Value) {
     assert_eq!(read, extracted + sum(&counts["skipped"]) + sum(&counts["failed"]), "{counts}");
 }
 
-/// An archive of small pages: text, a redirect, a picture.
+/// Writes one answer of a server.
+fn write_record(file: &mut fs::File, url: &str, head: &str, body: &str) {
+    let block = format!("HTTP/1.1 {head}\r\n\r\n{body}");
+    let header = format!(
+        "WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:{url}>\r\nWARC-Target-URI: {url}\r\n\
+         WARC-Date: 2026-11-16T00:00:00Z\r\nContent-Type: application/http;msgtype=response\r\nContent-Length: {}\r\n\r\n",
+        block.len()
+    );
+    write!(file, "{header}{block}\r\n\r\n").unwrap();
+}
+
+/// An archive of small pages: text, a redirect, a picture, an error that claims to be none.
 fn archive(path: &Path, n_pages: usize, seed: usize) {
     let mut file = fs::File::create(path).unwrap();
-    let mut record = |url: &str, head: &str, body: &str| {
-        let block = format!("HTTP/1.1 {head}\r\n\r\n{body}");
-        let header = format!(
-            "WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:{url}>\r\nWARC-Target-URI: {url}\r\n\
-             WARC-Date: 2026-11-16T00:00:00Z\r\nContent-Type: application/http;msgtype=response\r\nContent-Length: {}\r\n\r\n",
-            block.len()
-        );
-        write!(file, "{header}{block}\r\n\r\n").unwrap();
-    };
+    let mut record = |url: &str, head: &str, body: &str| write_record(&mut file, url, head, body);
     for number in 0..n_pages {
         let paragraphs: String = (0..12)
             .map(|n| {
@@ -60,6 +63,8 @@ fn archive(path: &Path, n_pages: usize, seed: usize) {
     }
     record(&format!("https://s{seed}.example/moved"), "301 Moved\r\nLocation: /0", "");
     record(&format!("https://s{seed}.example/a.png"), "200 OK\r\nContent-Type: image/png", "PNG");
+    let error = "<title>Page not found</title><h1>404</h1><p>The page you are looking for does not exist.";
+    record(&format!("https://s{seed}.example/gone"), "200 OK\r\nContent-Type: text/html", error);
 }
 
 /// Archives of so many pages each.
@@ -84,8 +89,8 @@ fn every_page_has_one_outcome_and_the_bytes_do_not_depend_on_the_threads() {
     assert_eq!(first.status.code(), Some(0), "{}", String::from_utf8_lossy(&first.stderr));
     let counted = counts(&first);
     check_sum(&counted);
-    assert_eq!((counted["read"].as_u64(), counted["extracted"].as_u64()), (Some(81), Some(75)));
-    assert_eq!(counted["skipped"], serde_json::json!({"media-type": 3, "status-301": 3}));
+    assert_eq!((counted["read"].as_u64(), counted["extracted"].as_u64()), (Some(84), Some(75)));
+    assert_eq!(counted["skipped"], serde_json::json!({"error-page": 3, "media-type": 3, "status-301": 3}));
     pith(&["extract", &at("in"), "--out", &at("four"), "--jobs", "4", "--quiet"]);
     assert!(shards(Path::new(&at("one"))) == shards(Path::new(&at("four"))));
     assert_eq!(shards(Path::new(&at("one"))).len(), 3);
@@ -96,6 +101,45 @@ fn every_page_has_one_outcome_and_the_bytes_do_not_depend_on_the_threads() {
     let other = pith(&["extract", &at("in"), "--out", &at("one"), "--sentences", "7"]);
     assert_eq!(other.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&other.stderr).contains("--redo"));
+}
+
+#[test]
+fn text_files_become_documents_as_they_are() {
+    let place = tempfile::tempdir().unwrap();
+    let at = |name: &str| place.path().join(name).to_str().unwrap().to_owned();
+    let mut file = fs::File::create(at("a.warc")).unwrap();
+    let plain = "200 OK\r\nContent-Type: text/plain; charset=utf-8";
+    write_record(
+        &mut file,
+        "https://a.example/rain.txt",
+        plain,
+        "Rain in May\n\nIt rained <b>all</b> day.\n  And night.\n",
+    );
+    write_record(&mut file, "https://a.example/README.md", plain, "[badge](x)\n\n# Rain\n\n* one\n");
+    write_record(&mut file, "https://a.example/page", plain, "<!doctype html><html><title>Page</title><p>It rained.");
+    write_record(&mut file, "https://a.example/style.css", "200 OK\r\nContent-Type: text/css", "p { color: red }");
+    drop(file);
+    let output = pith(&["extract", &at("a.warc"), "--out", &at("docs"), "--markdown", "--json", "--quiet"]);
+    assert_eq!(counts(&output)["skipped"], serde_json::json!({"media-type": 1}));
+    let documents = lines_of(Path::new(&at("docs")));
+    assert_eq!(documents[0]["title"], "Rain in May");
+    assert_eq!(documents[0]["text"], "Rain in May\n\nIt rained <b>all</b> day.\n  And night.");
+    assert_eq!((&documents[1]["title"], &documents[1]["markdown"]), (&"Rain".into(), &documents[1]["text"]));
+    assert_eq!(documents[2]["title"], "Page");
+    // A file, of which nothing is chosen, has no confidence; every document has the same fields.
+    assert!(documents[0]["confidence"].is_null() && documents[2]["confidence"].is_f64(), "{documents:?}");
+    let fields = |document: &Value| document.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    assert_eq!(fields(&documents[0]), fields(&documents[2]));
+    assert!(fields(&documents[0]).contains(&"sku".to_owned()));
+
+    let output =
+        pith(&["corpus", "filter", &at("docs"), "--out", &at("sure"), "--min-confidence", "1", "--json", "--quiet"]);
+    let filtered = counts(&output);
+    assert_eq!((&filtered["kept"], &filtered["dropped"]["confidence"]), (&2.into(), &1.into()), "{filtered}");
+
+    fs::write(at("note.md"), "# A note\n\nIt rained.\n").unwrap();
+    let printed = pith(&["extract", &at("note.md")]);
+    assert_eq!(String::from_utf8_lossy(&printed.stdout), "# A note\n\nIt rained.\n");
 }
 
 #[test]

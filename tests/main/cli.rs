@@ -165,3 +165,48 @@ fn the_library_path_is_not_part_of_a_message() {
     assert_eq!(run.code, 1, "{}", run.stderr);
     assert!(run.stderr.contains("/proc/none/x") && !run.stderr.contains(".rs:"), "{}", run.stderr);
 }
+
+#[test]
+fn the_settings_file_of_the_folder_is_read_unasked_and_said() {
+    let folder = folder();
+    std::fs::create_dir(folder.path().join("taken")).expect("a new folder");
+    std::fs::write(folder.path().join("pith.toml"), "[demo]\nout = \"taken\"\n").expect("a small file");
+    check_in(&folder, &["demo"], 1, &["pith.toml: --out=taken", "--no-config", "taken already exists"]);
+    std::fs::create_dir(folder.path().join("pith-demo")).expect("a new folder");
+    check_in(&folder, &["demo", "--no-config"], 1, &["pith-demo already exists"]);
+    let run = pith_in(folder.path(), &["corpus", "filter", "--show-rules"]);
+    assert_eq!((run.code, run.stderr.as_str()), (0, ""), "a file that says nothing of a command is not mentioned");
+    std::fs::write(folder.path().join("pith.toml"), "[demo]\noutt = 1\n").expect("a small file");
+    check_in(&folder, &["demo"], 2, &["[demo] has no flag \"outt\""]);
+    assert_eq!(pith_in(folder.path(), &["demo", "--help"]).code, 0);
+}
+
+#[test]
+fn shells_get_completions_and_packages_get_manual_pages() {
+    for (shell, word) in [("bash", "complete -F _pith"), ("zsh", "#compdef pith"), ("fish", "complete -c pith")] {
+        let run = pith_in(folder().path(), &["completions", shell]);
+        assert!(run.code == 0 && run.stdout.contains(word), "{shell}: {}", run.stdout);
+    }
+    check(&["completions", "cmd"], 2, &["cmd"]);
+    let page = pith_in(folder().path(), &["man"]).stdout;
+    assert!(page.contains(".TH") && page.contains("corpus"), "{page}");
+    let folder = folder();
+    assert_eq!(pith_in(folder.path(), &["man", "--out", "man1"]).code, 0);
+    let page = std::fs::read_to_string(folder.path().join("man1/pith-corpus-dedup.1")).expect("a page per command");
+    assert!(page.contains("threshold"), "{page}");
+}
+
+#[test]
+fn errors_name_the_flag_and_the_cure() {
+    let folder = folder();
+    std::fs::write(folder.path().join("taken"), "a file").expect("a small file");
+    std::fs::write(folder.path().join("page.html"), "<p>text").expect("a small file");
+    check_in(&folder, &["extract", "page.html", "--out", "taken"], 1, &["taken", "`--out` is to be a folder"]);
+    check_in(&folder, &["crawl", "http://a.test/", "--out", "taken"], 1, &["taken", "`--out` is to be a folder"]);
+    std::fs::write(folder.path().join("sites.toml"), "[\"a.test\"]\ncontent = [\"p[=x]\"]\n").expect("a small file");
+    let run = pith_in(folder.path(), &["extract", "page.html", "--rules", "sites.toml"]);
+    assert!(run.stderr.contains("no qualified name in attribute selector"), "{}", run.stderr);
+    check(&["extract", "https://a.test/"], 1, &["pith text URL"]);
+    check(&["extract", "page.html", "--format", "text"], 1, &["no such file"]);
+    check_in(&folder, &["extract", "page.html", "--format", "text"], 2, &["--out DIR"]);
+}

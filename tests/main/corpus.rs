@@ -119,7 +119,7 @@ fn snapshot(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     files
 }
 
-fn lines_of(folder: &Path) -> Vec<Value> {
+pub fn lines_of(folder: &Path) -> Vec<Value> {
     let mut lines = Vec::new();
     for path in pith_corpus::jsonl::shards(&[folder.to_owned()]).unwrap() {
         let mut reader = pith_corpus::jsonl::Reader::open(&path).unwrap();
@@ -301,7 +301,7 @@ fn damaged_lines_are_named_counted_and_cost_nothing_else() {
 /// How often each command is killed, at a random moment of its work.
 pub const KILLS: usize = 50;
 
-/// Kills a command at random moments; the run that follows must leave the files of a run that nobody disturbed.
+/// Kills a command at random moments; the run that follows must leave the files of an uninterrupted run.
 ///
 /// Four of five kills are followed by such a run; the fifth is followed by another kill, of the run that goes on.
 #[track_caller]
@@ -416,7 +416,7 @@ fn a_full_disk_is_a_clear_error_and_the_run_goes_on_when_there_is_room() {
         assert_eq!(output.status.code(), Some(1), "{step}: {talk}");
         assert!(talk.contains("No space left on device") && talk.contains("make room"), "{step}: {talk}");
         for (name, bytes) in snapshot(Path::new(&out)) {
-            assert!(!name.to_string_lossy().ends_with(".tmp"), "{step} left {}", name.display());
+            assert!(!name.to_string_lossy().ends_with("tmp"), "{step} left {}", name.display());
             if !name.starts_with(".work") && name != Path::new("manifest.json") {
                 assert_eq!(Some(&bytes), whole.get(&name), "{step}: {} is half-written", name.display());
             }

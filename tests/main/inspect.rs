@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use pith_corpus::warc::{Format, Repeat, Response, ShardWriter, WriterOptions};
+use pith_corpus::warc::{Format, Response, Revisit, ShardWriter, WriterOptions};
 use serde_json::Value;
 
 const PAGES: usize = 60;
@@ -19,7 +19,9 @@ fn crawl(format: Format) -> tempfile::TempDir {
     let options = WriterOptions { shard_bytes: 12_000, ..WriterOptions::new(format) };
     let mut writer = ShardWriter::open(&folder.path().join("pages"), options).expect("it opens");
     for number in 0..PAGES {
-        let (url, body) = (format!("http://host{}.example/{number}", number % 3), body(number % (PAGES - 1)));
+        // The last page repeats one of its own host.
+        let (url, body) =
+            (format!("http://host{}.example/{number}", number % 3), body(if number == PAGES - 1 { 2 } else { number }));
         let status_line = if number == 5 { "HTTP/1.1 404 Not Found" } else { "HTTP/1.1 200 OK" };
         let response = Response {
             url: &url,
@@ -29,7 +31,7 @@ fn crawl(format: Format) -> tempfile::TempDir {
             headers: &[("Content-Type", b"text/html; charset=utf-8")],
             body: body.as_bytes(),
             truncated: None,
-            repeat: Repeat::Detect,
+            revisit: Revisit::Detect,
         };
         writer.put(&response).expect("written");
     }

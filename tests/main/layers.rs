@@ -1,6 +1,7 @@
 //! The rule of the architecture: stages do not know each other, and the extractor stays small.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::process::Command;
 
 /// The names of everything that a package builds with, as `cargo tree` tells.
@@ -27,6 +28,33 @@ fn someone_who_wants_only_the_extractor_gets_no_network_and_no_compression() {
     let names = tree("pith-extractor");
     for unwanted in ["tokio", "reqwest", "hyper", "zstd", "zstd-sys", "flate2", "rustls", "clap"] {
         assert!(!names.contains(unwanted), "pith-extractor brings {unwanted}");
+    }
+}
+
+/// The paths that the map names, with `{a,b}` written out.
+fn paths_of_the_map() -> Vec<String> {
+    let map = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/ARCHITECTURE.md")).unwrap();
+    let is_path = |text: &&str| text.contains('/') && !text.contains([' ', '…']) && !text.contains("NAME");
+    let mut paths = Vec::new();
+    for path in map.split('`').skip(1).step_by(2).filter(is_path) {
+        match path.split_once('{').and_then(|(before, rest)| Some((before, rest.split_once('}')?))) {
+            Some((before, (names, after))) => {
+                paths.extend(names.split(',').map(|name| format!("{before}{name}{after}")));
+            }
+            None => paths.push(path.to_owned()),
+        }
+    }
+    paths
+}
+
+#[test]
+fn every_path_of_the_map_is_there() {
+    let paths = paths_of_the_map();
+    assert!(paths.len() > 40, "{paths:?}");
+    let folders = ["", "crawler/src/", "extractor/src/", "corpus/src/", "eval/src/", "src/"];
+    for path in paths {
+        let exists = |folder: &&str| Path::new(env!("CARGO_MANIFEST_DIR")).join(folder).join(&path).exists();
+        assert!(folders.iter().any(exists), "ARCHITECTURE.md names {path}");
     }
 }
 

@@ -171,16 +171,16 @@ fn a_focused_crawl_says_what_its_topic_is_and_how_much_of_it_it_found() {
     let folder = || tempfile::tempdir().unwrap();
     let (broad, learnt, given, frequent) = (folder(), folder(), folder(), folder());
     crawl(&web, broad.path(), &[seed], &["--order", "breadth", "--pages", "100"]);
-    let said = crawl(&web, learnt.path(), &[seed], &["--order", "topic", "--pages", "100"]);
+    let stderr = crawl(&web, learnt.path(), &[seed], &["--order", "topic", "--pages", "100"]);
     let words = folder().path().join("words.txt");
     std::fs::create_dir_all(words.parent().unwrap()).unwrap();
     std::fs::write(&words, "não, também\nmas você\n").unwrap();
     crawl(&web, given.path(), &[seed], &["--topic-words", words.to_str().unwrap(), "--pages", "100"]);
     crawl(&web, frequent.path(), &[seed], &["--topic-model", "frequent-terms", "--pages", "100"]);
     let counts = [&broad, &learnt, &given, &frequent].map(|out| in_portuguese(&web, out.path()));
-    println!("pages in Portuguese of 100: breadth, learnt, given, frequent terms: {counts:?}\n{said}");
+    println!("pages in Portuguese of 100: breadth, learnt, given, frequent terms: {counts:?}\n{stderr}");
     assert!(counts.iter().all(|count| *count > 0), "{counts:?}");
-    assert!(said.contains("harvest rate") && said.contains("most frequent terms"), "{said}");
+    assert!(stderr.contains("harvest rate") && stderr.contains("most frequent terms"), "{stderr}");
     for out in [&learnt, &given, &frequent] {
         let topic = &crate::crawl::report(out.path())["topic"];
         let rate = topic["harvest_rate"].as_f64().unwrap();

@@ -67,7 +67,7 @@ impl Pages {
 fn acceptor(http2: bool) -> TlsAcceptor {
     let chain = CertificateDer::pem_file_iter(certificate("server.pem")).unwrap().map(Result::unwrap).collect();
     let key = PrivateKeyDer::from_pem_file(certificate("server.key")).unwrap();
-    let provider = Arc::new(crypto::aws_lc_rs::default_provider());
+    let provider = Arc::new(crypto::ring::default_provider());
     let builder = ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
     let mut config = builder.with_no_client_auth().with_single_cert(chain, key).unwrap();
     config.alpn_protocols = if http2 { vec![b"h2".to_vec(), b"http/1.1".to_vec()] } else { Vec::new() };

@@ -112,7 +112,7 @@ fn check_duplicates(web: &RunningWeb, folder: &Path) {
         .iter()
         .filter_map(|(url, kept)| Some((url, kept, origins.get(url.as_str())?, origins.get(kept.as_str())?)));
     let (right, others): (Vec<_>, Vec<_>) = judged.partition(|(_, _, origin, kept_origin)| origin == kept_origin);
-    // Lists of one site share entries, so some pages are alike that nobody planted; none may be unlike.
+    // Lists of one site share entries, so some pages are similar without being planted copies; none may be unlike.
     let text = |url: &str| web.truth().page(url).expect("it was judged").text;
     let alike: Vec<f64> = others.iter().map(|(url, kept, ..)| similarity(&text(url), &text(kept))).collect();
     let least = alike.iter().copied().fold(1.0, f64::min);

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::Format;
 use crate::manifest::{Manifest, Step};
+use crate::row::{NUMBERS, TEXTS};
 use crate::stats::Stats;
 
 /// What only the user knows about the dataset.
@@ -19,7 +20,7 @@ pub struct Card {
 
 impl Card {
     /// The card as Markdown with its YAML header.
-    pub(super) fn write(&self, stats: &Stats, manifest: &Manifest, format: Format) -> String {
+    pub(super) fn write(&self, stats: &Stats, manifest: &Manifest, format: Format, parts: &[(String, u64)]) -> String {
         let mut card = String::from("---\n");
         let _ = writeln!(card, "license: {}", quoted(&self.licence));
         let languages: Vec<&str> = stats.languages.iter().map(|share| share.name.as_str()).collect();
@@ -34,19 +35,17 @@ impl Card {
         let _ = writeln!(card, "pretty_name: {}", quoted(&self.title));
         if format != Format::Wet {
             card.push_str("configs:\n- config_name: default\n  data_files:\n");
-            for part in ["train", "validation", "test"] {
-                let prefix = format!("data/{part}-");
-                if manifest.shards.iter().any(|shard| shard.name.starts_with(&prefix)) {
-                    let _ = writeln!(card, "  - split: {part}\n    path: \"{prefix}*\"");
-                }
+            for (part, _) in parts {
+                let _ = writeln!(card, "  - split: {part}\n    path: \"data/{part}-*\"");
             }
+            features(&mut card);
         }
         card.push_str("---\n\n");
-        self.body(&mut card, stats, manifest);
+        self.body(&mut card, stats, manifest, parts);
         card
     }
 
-    fn body(&self, card: &mut String, stats: &Stats, manifest: &Manifest) {
+    fn body(&self, card: &mut String, stats: &Stats, manifest: &Manifest, parts: &[(String, u64)]) {
         let _ = writeln!(card, "# {}\n", one_line(&self.title));
         let _ = writeln!(
             card,
@@ -62,6 +61,13 @@ impl Card {
                 let _ = writeln!(card, "Fetched from {} to {}.\n", one_line(earliest), one_line(latest));
             }
             None => card.push_str("The documents do not say when they were fetched.\n\n"),
+        }
+        if parts.len() > 1 {
+            card.push_str("## Parts\n\nNo site is in two of them.\n\n| part | documents |\n| --- | ---: |\n");
+            for (part, documents) in parts {
+                let _ = writeln!(card, "| {part} | {documents} |");
+            }
+            card.push('\n');
         }
         let _ = writeln!(
             card,
@@ -82,6 +88,19 @@ impl Card {
         }
         card.push_str("\n`manifest.json` holds the settings of this step and the digest of every file.\n");
     }
+}
+
+/// The columns with their types: a column that is null in a whole file tells no type by itself.
+fn features(card: &mut String) {
+    card.push_str("dataset_info:\n  config_name: default\n  features:\n");
+    for name in TEXTS {
+        let _ = writeln!(card, "  - name: {name}\n    dtype: string");
+    }
+    card.push_str("  - name: summary\n    sequence: string\n");
+    for name in NUMBERS {
+        let _ = writeln!(card, "  - name: {name}\n    dtype: int64");
+    }
+    card.push_str("  - name: confidence\n    dtype: float64\n  - name: metadata\n    dtype: string\n");
 }
 
 fn describe(card: &mut String, step: &Step) {

@@ -1,9 +1,9 @@
-//! The rules of C4 (Raffel and others 2020, section 2.2): lines that are no sentences go, and pages of few sentences.
+//! The rules of C4 (Raffel and others 2020, section 2.2): lines that are no sentences are removed, pages with few sentences dropped.
 
 use serde::{Deserialize, Serialize};
 
-use super::measured::{Measured, ends_sentence, n_sentences, words_of};
-use super::{Dropped, at_least, at_most};
+use super::text_stats::{TextStats, count_words, ends_sentence, n_sentences};
+use super::{DropReason, at_least, at_most};
 
 /// The rules of C4 and their published thresholds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -47,8 +47,8 @@ const POLICIES: [&str; 6] =
 
 impl C4 {
     /// Gives the text without the lines that go and their number, or nothing when all stay.
-    pub(super) fn check(&self, measured: &Measured) -> Result<Option<(String, u64)>, Box<Dropped>> {
-        let text = measured.text;
+    pub(super) fn check(&self, stats: &TextStats) -> Result<Option<(String, u64)>, Box<DropReason>> {
+        let text = stats.text;
         if self.curly_brackets {
             at_most("c4.curly-brackets", text.matches('{').count() as f64, 0.0)?;
         }
@@ -60,20 +60,20 @@ impl C4 {
         let mut n_removed = 0;
         for line in text.split_inclusive('\n') {
             let words = line.trim();
-            if words.is_empty() || self.keeps(words) {
+            if words.is_empty() || self.keeps_line(words) {
                 left.push_str(line);
             } else {
                 n_removed += 1;
             }
         }
         at_least("c4.min-sentences", n_sentences(&left) as f64, self.min_sentences)?;
-        Ok((n_removed > 0).then(|| (without_gaps(&left), n_removed)))
+        Ok((n_removed > 0).then(|| (join_paragraphs(&left), n_removed)))
     }
 
-    fn keeps(&self, line: &str) -> bool {
+    fn keeps_line(&self, line: &str) -> bool {
         let longest = || line.split_whitespace().map(|word| word.chars().count()).max().unwrap_or(0);
         if self.terminal_punctuation && !ends_sentence(line)
-            || words_of(line) < self.min_words_per_line
+            || count_words(line) < self.min_words_per_line
             || line.len() as f64 > self.max_word_characters && longest() as f64 > self.max_word_characters
         {
             return false;
@@ -88,7 +88,7 @@ impl C4 {
 }
 
 /// Paragraphs stay one blank line apart after lines went from between them.
-fn without_gaps(text: &str) -> String {
+fn join_paragraphs(text: &str) -> String {
     let parts: Vec<&str> = text.split("\n\n").map(str::trim).filter(|part| !part.is_empty()).collect();
     parts.join("\n\n")
 }
@@ -96,11 +96,11 @@ fn without_gaps(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::jsonl::{Text, View};
+    use crate::jsonl::{DocumentFields, TextField};
 
     fn check(text: &str) -> Result<Option<(String, u64)>, &'static str> {
-        let view = View { text: Text(text.into()), ..View::default() };
-        C4::default().check(&Measured::of(&view)).map_err(|dropped| dropped.rule)
+        let view = DocumentFields { text: TextField(text.into()), ..DocumentFields::default() };
+        C4::default().check(&TextStats::of(&view)).map_err(|dropped| dropped.rule)
     }
 
     #[test]

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::gopher::duplicates;
-use super::measured::{Measured, ends_sentence, width};
-use super::{Dropped, at_least, at_most};
+use super::text_stats::{TextStats, ends_sentence, width};
+use super::{DropReason, at_least, at_most};
 
 /// FineWeb's own rules and their published thresholds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -35,26 +35,26 @@ impl Default for FineWeb {
 }
 
 impl FineWeb {
-    pub(super) fn check(&self, measured: &Measured) -> Result<(), Box<Dropped>> {
-        at_least("fineweb.sentence-lines", measured.part_of_lines(ends_sentence), self.min_sentence_lines)?;
-        let short = measured.part_of_lines(|line| (width(line) as f64) < self.short_line);
+    pub(super) fn check(&self, stats: &TextStats) -> Result<(), Box<DropReason>> {
+        at_least("fineweb.sentence-lines", stats.share_of_lines(ends_sentence), self.min_sentence_lines)?;
+        let short = stats.share_of_lines(|line| (width(line) as f64) < self.short_line);
         at_most("fineweb.short-lines", short, self.max_short_lines)?;
-        let again = duplicates(&measured.lines).1 as f64 / measured.n_characters.max(1) as f64;
-        at_most("fineweb.duplicate-line-characters", again, self.max_duplicate_line_characters)?;
-        let line_ends = measured.lines.len().saturating_sub(1) as f64;
-        at_most("fineweb.lines-per-word", line_ends / measured.n_words().max(1.0), self.max_lines_per_word)
+        let duplicated = duplicates(&stats.lines).1 as f64 / stats.n_characters.max(1) as f64;
+        at_most("fineweb.duplicate-line-characters", duplicated, self.max_duplicate_line_characters)?;
+        let line_ends = stats.lines.len().saturating_sub(1) as f64;
+        at_most("fineweb.lines-per-word", line_ends / stats.n_words().max(1.0), self.max_lines_per_word)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::jsonl::{Text, View};
+    use crate::jsonl::{DocumentFields, TextField};
 
     #[track_caller]
     fn check(text: &str, expected: Option<&str>) {
-        let view = View { text: Text(text.into()), ..View::default() };
-        let rule = FineWeb::default().check(&Measured::of(&view)).err().map(|dropped| dropped.rule);
+        let view = DocumentFields { text: TextField(text.into()), ..DocumentFields::default() };
+        let rule = FineWeb::default().check(&TextStats::of(&view)).err().map(|dropped| dropped.rule);
         assert_eq!(rule, expected);
     }
 

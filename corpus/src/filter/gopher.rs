@@ -5,16 +5,16 @@ use std::hash::BuildHasher;
 use hashbrown::{DefaultHashBuilder, HashMap, HashSet};
 use serde::{Deserialize, Serialize};
 
-use super::measured::{Measured, Token};
-use super::{Dropped, at_least, at_most};
+use super::text_stats::{TextStats, Token};
+use super::{DropReason, at_least, at_most};
 
 /// The quality rules and their published thresholds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct GopherQuality {
-    /// At least so many words.
+    /// At least this many words.
     pub min_words: f64,
-    /// At most so many words.
+    /// At most this many words.
     pub max_words: f64,
     /// The mean length of a word, at least; not asked of scripts without spaces.
     pub min_mean_word_length: f64,
@@ -51,28 +51,28 @@ impl Default for GopherQuality {
 const BULLETS: &[char] = &['•', '‣', '●', '◦', '▪', '■', '□', '·', '・', '-', '*', '–'];
 
 impl GopherQuality {
-    pub(super) fn check(&self, measured: &Measured) -> Result<(), Box<Dropped>> {
-        let n_words = measured.n_words();
+    pub(super) fn check(&self, stats: &TextStats) -> Result<(), Box<DropReason>> {
+        let n_words = stats.n_words();
         at_least("gopher-quality.min-words", n_words, self.min_words)?;
         at_most("gopher-quality.max-words", n_words, self.max_words)?;
-        if !measured.is_spaceless() {
-            let spaced = measured.tokens.iter().filter(|token| !token.is_spaceless);
+        if !stats.is_spaceless() {
+            let spaced = stats.tokens.iter().filter(|token| !token.is_spaceless);
             let (n, sum) = spaced.fold((0u64, 0u64), |(n, sum), token| (n + 1, sum + u64::from(token.n_characters)));
             let mean = sum as f64 / n.max(1) as f64;
             at_least("gopher-quality.min-mean-word-length", mean, self.min_mean_word_length)?;
             at_most("gopher-quality.max-mean-word-length", mean, self.max_mean_word_length)?;
         }
-        let text = measured.text;
+        let text = stats.text;
         let hashes = text.matches('#').count() as f64;
         let ellipses = (text.matches("...").count() + text.matches('…').count()) as f64;
         at_most("gopher-quality.hash-signs", hashes / n_words.max(1.0), self.max_symbols_per_word)?;
         at_most("gopher-quality.ellipses", ellipses / n_words.max(1.0), self.max_symbols_per_word)?;
-        let bullets = measured.part_of_lines(|line| line.starts_with(BULLETS));
+        let bullets = stats.share_of_lines(|line| line.starts_with(BULLETS));
         at_most("gopher-quality.bullet-lines", bullets, self.max_bullet_lines)?;
-        let ellipses = measured.part_of_lines(|line| line.ends_with("...") || line.ends_with('…'));
+        let ellipses = stats.share_of_lines(|line| line.ends_with("...") || line.ends_with('…'));
         at_most("gopher-quality.ellipsis-lines", ellipses, self.max_ellipsis_lines)?;
-        at_least("gopher-quality.alphabetic-words", alphabetic(measured), self.min_alphabetic_words)?;
-        match stop_words(measured) {
+        at_least("gopher-quality.alphabetic-words", alphabetic(stats), self.min_alphabetic_words)?;
+        match stop_words(stats) {
             Some(n) => at_least("gopher-quality.stop-words", n, self.min_stop_words),
             None => Ok(()),
         }
@@ -80,15 +80,15 @@ impl GopherQuality {
 }
 
 /// The part of words that hold a letter: of what stands between spaces, or of characters where there are none.
-fn alphabetic(measured: &Measured) -> f64 {
+fn alphabetic(stats: &TextStats) -> f64 {
     let has_letter = |word: &str| word.chars().any(char::is_alphabetic);
-    let (n, n_alphabetic) = match measured.is_spaceless() {
+    let (n, n_alphabetic) = match stats.is_spaceless() {
         true => {
-            let words = measured.tokens.iter().map(|token| token.text);
-            (measured.tokens.len(), words.filter(|word| has_letter(word)).count())
+            let words = stats.tokens.iter().map(|token| token.text);
+            (stats.tokens.len(), words.filter(|word| has_letter(word)).count())
         }
         false => {
-            let words = measured.text.split_whitespace();
+            let words = stats.text.split_whitespace();
             words.fold((0, 0), |(n, sum), word| (n + 1, sum + usize::from(has_letter(word))))
         }
     };
@@ -96,9 +96,9 @@ fn alphabetic(measured: &Measured) -> f64 {
 }
 
 /// How many different stop words of its language a text has; `None` without a list for it.
-fn stop_words(measured: &Measured) -> Option<f64> {
+fn stop_words(stats: &TextStats) -> Option<f64> {
     const ENGLISH: &[&str] = &["the", "be", "to", "of", "and", "that", "have", "with"];
-    let language = measured.language.split('-').next().unwrap_or_default();
+    let language = stats.language.split('-').next().unwrap_or_default();
     let list: &[&str] = match language {
         "en" => ENGLISH,
         "pt" => &["de", "que", "do", "da", "em", "para", "com", "não", "uma", "os", "no", "se"],
@@ -109,12 +109,12 @@ fn stop_words(measured: &Measured) -> Option<f64> {
         "nl" => &["de", "van", "het", "een", "en", "in", "dat", "te", "op", "voor", "met", "niet"],
         "zh" => &["的", "是", "不", "我", "有", "在", "了", "和", "人", "這", "这", "個", "个"],
         "ja" => &["の", "に", "は", "を", "た", "が", "で", "て", "と", "し"],
-        // Nobody said: where the text is in plain letters, what the paper asks of English.
-        "" if measured.text.is_ascii() => ENGLISH,
+        // The language is unknown: ASCII text is treated as English, as in the paper.
+        "" if stats.text.is_ascii() => ENGLISH,
         _ => return None,
     };
     let mut found: HashSet<&str> = HashSet::new();
-    for token in &measured.tokens {
+    for token in &stats.tokens {
         if let Some(word) = list.iter().find(|word| word.eq_ignore_ascii_case(token.text)) {
             found.insert(word);
         }
@@ -165,41 +165,40 @@ const DUPLICATE_RULES: [&str; 6] = [
 ];
 
 impl GopherRepetition {
-    pub(super) fn check(&self, measured: &Measured) -> Result<(), Box<Dropped>> {
-        let n_characters = measured.n_characters.max(1) as f64;
-        let paragraphs: Vec<&str> =
-            measured.text.split("\n\n").map(str::trim).filter(|part| !part.is_empty()).collect();
-        let (again, again_characters) = duplicates(&paragraphs);
+    pub(super) fn check(&self, stats: &TextStats) -> Result<(), Box<DropReason>> {
+        let n_characters = stats.n_characters.max(1) as f64;
+        let paragraphs: Vec<&str> = stats.text.split("\n\n").map(str::trim).filter(|part| !part.is_empty()).collect();
+        let (duplicated, duplicated_characters) = duplicates(&paragraphs);
         let n_paragraphs = paragraphs.len().max(1) as f64;
-        at_most("gopher-repetition.paragraphs", again as f64 / n_paragraphs, self.max_duplicate_paragraphs)?;
-        let part = again_characters as f64 / n_characters;
+        at_most("gopher-repetition.paragraphs", duplicated as f64 / n_paragraphs, self.max_duplicate_paragraphs)?;
+        let part = duplicated_characters as f64 / n_characters;
         at_most("gopher-repetition.paragraph-characters", part, self.max_duplicate_paragraph_characters)?;
-        let (again, again_characters) = duplicates(&measured.lines);
-        let n_lines = measured.lines.len().max(1) as f64;
-        at_most("gopher-repetition.lines", again as f64 / n_lines, self.max_duplicate_lines)?;
-        let part = again_characters as f64 / n_characters;
+        let (duplicated, duplicated_characters) = duplicates(&stats.lines);
+        let n_lines = stats.lines.len().max(1) as f64;
+        at_most("gopher-repetition.lines", duplicated as f64 / n_lines, self.max_duplicate_lines)?;
+        let part = duplicated_characters as f64 / n_characters;
         at_most("gopher-repetition.line-characters", part, self.max_duplicate_line_characters)?;
 
         let hasher = DefaultHashBuilder::default();
-        let hashes: Vec<u64> = measured.tokens.iter().map(|token| hasher.hash_one(token.text)).collect();
+        let hashes: Vec<u64> = stats.tokens.iter().map(|token| hasher.hash_one(token.text)).collect();
         let mut seen = HashMap::with_capacity(hashes.len());
         for (n, (rule, most)) in (2..).zip(TOP_RULES.iter().zip(self.max_top_n_gram)) {
-            let part = top_n_gram(&measured.tokens, &hashes, n, &mut seen) as f64 / n_characters;
+            let part = top_n_gram(&stats.tokens, &hashes, n, &mut seen) as f64 / n_characters;
             at_most(rule, part, most)?;
         }
         for (n, (rule, most)) in (5..).zip(DUPLICATE_RULES.iter().zip(self.max_duplicate_n_grams)) {
-            let part = duplicate_n_grams(&measured.tokens, &hashes, n, &mut seen) as f64 / n_characters;
+            let part = duplicate_n_grams(&stats.tokens, &hashes, n, &mut seen) as f64 / n_characters;
             at_most(rule, part, most)?;
         }
         Ok(())
     }
 }
 
-/// How many of the parts stood there before, and their characters.
+/// How many of the parts are repeats of an earlier one, and their characters.
 pub(super) fn duplicates(parts: &[&str]) -> (usize, usize) {
     let mut seen = HashSet::with_capacity(parts.len());
-    let again = parts.iter().filter(|part| !seen.insert(**part));
-    again.fold((0, 0), |(n, characters), part| (n + 1, characters + part.chars().count()))
+    let duplicated = parts.iter().filter(|part| !seen.insert(**part));
+    duplicated.fold((0, 0), |(n, characters), part| (n + 1, characters + part.chars().count()))
 }
 
 fn n_gram_hash(hashes: &[u64]) -> u64 {
@@ -243,28 +242,32 @@ fn duplicate_n_grams(tokens: &[Token], hashes: &[u64], n: usize, seen: &mut Hash
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::jsonl::{Text, View};
+    use crate::jsonl::{DocumentFields, TextField};
 
-    fn view(text: &str, language: &str) -> View<'static> {
-        View { text: Text(text.to_owned().into()), language: Text(language.to_owned().into()), ..View::default() }
+    fn view(text: &str, language: &str) -> DocumentFields<'static> {
+        DocumentFields {
+            text: TextField(text.to_owned().into()),
+            language: TextField(language.to_owned().into()),
+            ..DocumentFields::default()
+        }
     }
 
     #[track_caller]
     fn check_quality(text: &str, language: &str, expected: Option<&str>) {
         let view = view(text, language);
-        let rule = GopherQuality::default().check(&Measured::of(&view)).err().map(|dropped| dropped.rule);
+        let rule = GopherQuality::default().check(&TextStats::of(&view)).err().map(|dropped| dropped.rule);
         assert_eq!(rule, expected);
     }
 
     #[track_caller]
     fn check_repetition(text: &str, expected: Option<&str>) {
         let view = view(text, "");
-        let rule = GopherRepetition::default().check(&Measured::of(&view)).err().map(|dropped| dropped.rule);
+        let rule = GopherRepetition::default().check(&TextStats::of(&view)).err().map(|dropped| dropped.rule);
         assert_eq!(rule, expected);
     }
 
     const GOOD: &str = "The old harbour of the town lies at the end of a long street, and people who have time walk \
-        down to it in the evening. They sit with their backs to the wall of the fish market, watch the boats and talk \
+        down to it in the evening. They sit with their backs to the wall of the fish market, observer the boats and talk \
         about the day that has passed. Nobody seems to be in a hurry to go home before the lamps are lit.";
 
     #[test]

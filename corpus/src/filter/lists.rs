@@ -4,27 +4,27 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::Dropped;
-use super::measured::Measured;
+use super::DropReason;
+use super::text_stats::TextStats;
 
 /// Sites and addresses. An entry with a `/` after the host is the beginning of an address, any other a host with
 /// everything below it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Urls {
+pub struct UrlLists {
     /// Documents from these go.
     pub block: BTreeSet<String>,
     /// Where not empty, documents from anywhere else go.
     pub allow: BTreeSet<String>,
 }
 
-impl Urls {
-    pub(super) fn check(&self, address: &str) -> Result<(), Box<Dropped>> {
+impl UrlLists {
+    pub(super) fn check(&self, address: &str) -> Result<(), Box<DropReason>> {
         if let Some(entry) = listed(&self.block, address) {
-            return Err(Dropped::new("urls.block", address, entry));
+            return Err(DropReason::new("urls.block", address, entry));
         }
         if !self.allow.is_empty() && listed(&self.allow, address).is_none() {
-            return Err(Dropped::new("urls.allow", address, "not listed"));
+            return Err(DropReason::new("urls.allow", address, "not listed"));
         }
         Ok(())
     }
@@ -56,25 +56,25 @@ fn listed<'l>(list: &'l BTreeSet<String>, address: &str) -> Option<&'l str> {
 /// Words that are not wanted, in lower case.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Words {
+pub struct BlockedWords {
     /// The words; in scripts without spaces an entry is found anywhere in the text.
     pub block: BTreeSet<String>,
     /// More occurrences than this drop a document.
     pub max: u64,
 }
 
-impl Words {
-    pub(super) fn check(&self, measured: &Measured) -> Result<(), Box<Dropped>> {
+impl BlockedWords {
+    pub(super) fn check(&self, stats: &TextStats) -> Result<(), Box<DropReason>> {
         if self.block.is_empty() {
             return Ok(());
         }
-        let as_words = measured.tokens.iter().filter(|token| !token.is_spaceless);
+        let as_words = stats.tokens.iter().filter(|token| !token.is_spaceless);
         let mut n = as_words.filter(|token| self.block.contains(&token.text.to_lowercase())).count();
         let is_phrase = |entry: &&String| entry.chars().any(|c| c == ' ' || crate::script::is_spaceless(c));
-        let lower = measured.text.to_lowercase();
+        let lower = stats.text.to_lowercase();
         n += self.block.iter().filter(is_phrase).map(|entry| lower.matches(entry.as_str()).count()).sum::<usize>();
         if n as u64 > self.max {
-            return Err(Dropped::new("words.block", n as u64, self.max));
+            return Err(DropReason::new("words.block", n as u64, self.max));
         }
         Ok(())
     }
@@ -83,11 +83,11 @@ impl Words {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::jsonl::{Text, View};
+    use crate::jsonl::{DocumentFields, TextField};
 
     #[track_caller]
     fn check(entry: &str, address: &str, expected: bool) {
-        let urls = Urls { block: BTreeSet::from([entry.to_owned()]), ..Urls::default() };
+        let urls = UrlLists { block: BTreeSet::from([entry.to_owned()]), ..UrlLists::default() };
         assert_eq!(urls.check(address).is_err(), expected, "{entry} {address}");
     }
 
@@ -102,10 +102,10 @@ mod tests {
 
     #[test]
     fn listed_words_are_found_as_words_and_chinese_ones_anywhere() {
-        let words = Words { block: BTreeSet::from(["casino".to_owned(), "賭場".to_owned()]), max: 0 };
+        let words = BlockedWords { block: BTreeSet::from(["casino".to_owned(), "賭場".to_owned()]), max: 0 };
         let drops = |text: &str| {
-            let view = View { text: Text(text.to_owned().into()), ..View::default() };
-            words.check(&Measured::of(&view)).is_err()
+            let view = DocumentFields { text: TextField(text.to_owned().into()), ..DocumentFields::default() };
+            words.check(&TextStats::of(&view)).is_err()
         };
         assert!(drops("The Casino is open") && drops("線上賭場開張了"));
         assert!(!drops("casinos and occasion"));

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{Share, Stats};
+use super::{GroupCount, Stats};
 
 /// A page with plots, complete and safe to open: every text of the corpus is escaped.
 pub fn page(stats: &Stats, title: &str) -> String {
@@ -43,10 +43,11 @@ pub fn page(stats: &Stats, title: &str) -> String {
         ("Languages", &stats.languages),
         ("Kinds of page", &stats.page_types),
         ("Year of publication", &stats.years),
+        ("Expected F1", &stats.confidences),
         ("Sites", &stats.top_sites),
     ] {
         let bars: Vec<(String, u64)> =
-            shares.iter().take(40).map(|Share { name, documents, .. }| (name.clone(), *documents)).collect();
+            shares.iter().take(40).map(|GroupCount { name, documents, .. }| (name.clone(), *documents)).collect();
         plot(&mut page, heading, &bars);
     }
     page.push_str("</body></html>\n");
@@ -110,7 +111,7 @@ mod tests {
 
     #[test]
     fn a_hostile_name_stays_a_name() {
-        let hostile = Share { name: "<img src=x onerror=alert(1)>".into(), documents: 1, characters: 1 };
+        let hostile = GroupCount { name: "<img src=x onerror=alert(1)>".into(), documents: 1, characters: 1 };
         let stats = Stats { documents: 1, languages: vec![hostile], ..Stats::default() };
         let page = page(&stats, "a & b");
         assert!(page.contains("&lt;img src=x") && !page.contains("<img"));

@@ -2,21 +2,21 @@
 
 use std::fmt;
 
-/// How many damaged places are remembered one by one; all are counted.
-const REMEMBERED: usize = 64;
+/// How many damaged places are listed one by one; all are counted.
+const MAX_ENTRIES: usize = 64;
 
 /// The damage a reader met and stepped over.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Damage {
     /// Damaged places: each cost at most the record it is in, or the records of its frame where many share one.
-    pub places: u64,
+    pub n_damaged: u64,
     /// The first of them, one by one.
-    pub first: Vec<DamagedPlace>,
+    pub first: Vec<DamageEntry>,
 }
 
 /// One damaged place.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DamagedPlace {
+pub struct DamageEntry {
     /// Where in the file.
     pub offset: u64,
     /// What is wrong there.
@@ -63,32 +63,32 @@ impl fmt::Display for Reason {
 impl Damage {
     /// True if anything was lost.
     pub fn any(&self) -> bool {
-        self.places > 0
+        self.n_damaged > 0
     }
 
     /// Adds what another reader met.
     pub fn add(&mut self, other: &Damage) {
-        self.places += other.places;
-        self.first.extend(other.first.iter().take(REMEMBERED.saturating_sub(self.first.len())).cloned());
+        self.n_damaged += other.n_damaged;
+        self.first.extend(other.first.iter().take(MAX_ENTRIES.saturating_sub(self.first.len())).cloned());
     }
 
-    /// What is wrong with the last damaged place, if it is among those remembered.
+    /// What is wrong with the last damaged place, if it is among those listed.
     pub fn last_reason(&self) -> Option<Reason> {
-        let all_remembered = self.first.len() as u64 == self.places;
+        let all_remembered = self.first.len() as u64 == self.n_damaged;
         self.first.last().filter(|_| all_remembered).map(|place| place.reason)
     }
 
     /// Takes the last damaged place back, for a caller that knows why it had to be.
-    pub fn forget_last(&mut self) {
-        if self.first.len() as u64 == self.places && self.first.pop().is_some() {
-            self.places -= 1;
+    pub fn remove_last(&mut self) {
+        if self.first.len() as u64 == self.n_damaged && self.first.pop().is_some() {
+            self.n_damaged -= 1;
         }
     }
 
     pub(super) fn count(&mut self, offset: u64, reason: Reason) {
-        self.places += 1;
-        if self.first.len() < REMEMBERED {
-            self.first.push(DamagedPlace { offset, reason });
+        self.n_damaged += 1;
+        if self.first.len() < MAX_ENTRIES {
+            self.first.push(DamageEntry { offset, reason });
         }
     }
 }

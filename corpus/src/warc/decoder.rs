@@ -13,7 +13,7 @@ use super::source::Source;
 use super::stream::{STEP, UNIT_MAX, WINDOW_LOG_MAX};
 
 /// Room for a gzip member, so that most are decoded in one go.
-const MEMBER_ROOM: usize = 1024 * 1024;
+const OUTPUT_BUFFER_BYTES: usize = 1024 * 1024;
 
 /// One step of a decoder.
 pub(super) struct Step {
@@ -32,14 +32,14 @@ pub(super) struct Gzip {
     inflate: Decompress,
     crc: Crc,
     trailer: Option<Vec<u8>>,
-    room: Vec<u8>,
+    output_buffer: Vec<u8>,
 }
 
 impl Gzip {
     pub(super) fn new() -> Gzip {
-        let room = vec![0; MEMBER_ROOM];
+        let output_buffer = vec![0; OUTPUT_BUFFER_BYTES];
         let inflate = Decompress::new(false);
-        Gzip { whole: Inflater::new(), longest: 0, inflate, crc: Crc::new(), trailer: None, room }
+        Gzip { whole: Inflater::new(), longest: 0, inflate, crc: Crc::new(), trailer: None, output_buffer }
     }
 
     /// How much of the input should be at hand for most members to be whole in it.
@@ -51,13 +51,15 @@ impl Gzip {
     /// whole, not right, or larger than a unit, without telling which.
     pub(super) fn decode(&mut self, input: &[u8], out: &mut Vec<u8>) -> Option<usize> {
         loop {
-            match self.whole.inflate(input, &mut self.room) {
+            match self.whole.inflate(input, &mut self.output_buffer) {
                 Outcome::Whole { consumed, produced } => {
                     self.longest = self.longest.max(consumed);
-                    out.extend_from_slice(&self.room[..produced]);
+                    out.extend_from_slice(&self.output_buffer[..produced]);
                     return Some(consumed);
                 }
-                Outcome::TooLarge if self.room.len() < UNIT_MAX => self.room.resize(self.room.len() * 4, 0),
+                Outcome::TooLarge if self.output_buffer.len() < UNIT_MAX => {
+                    self.output_buffer.resize(self.output_buffer.len() * 4, 0)
+                }
                 Outcome::TooLarge | Outcome::Bad => return None,
             }
         }
@@ -74,12 +76,12 @@ impl Gzip {
             return self.finish(input, 0);
         }
         let (before, produced_before) = (self.inflate.total_in(), self.inflate.total_out());
-        // Asked to finish, inflate does not copy its window aside if it comes to the end, as it mostly does. The room is
+        // Asked to finish, inflate does not copy its window aside if it comes to the end, as it mostly does. The output buffer is
         // made once: handed a vector, the library would clear all that is free in it every time.
-        let status = self.inflate.decompress(input, &mut self.room, FlushDecompress::Finish);
+        let status = self.inflate.decompress(input, &mut self.output_buffer, FlushDecompress::Finish);
         let produced = (self.inflate.total_out() - produced_before) as usize;
-        self.crc.update(&self.room[..produced]);
-        out.extend_from_slice(&self.room[..produced]);
+        self.crc.update(&self.output_buffer[..produced]);
+        out.extend_from_slice(&self.output_buffer[..produced]);
         let consumed = (self.inflate.total_in() - before) as usize;
         match status.map_err(|_| Reason::Corrupt)? {
             Status::StreamEnd => {
@@ -170,20 +172,22 @@ impl Zstd {
 }
 
 /// How long a frame is.
-pub(super) enum Walk {
+pub(super) enum FrameLength {
     Length(usize),
-    Torn,
-    Bad,
+    /// The input ends inside it, after this many bytes were walked along.
+    Torn(usize),
+    /// It cannot be a frame, as was seen after this many bytes.
+    Bad(usize),
 }
 
 /// Walks along the blocks of the frame that begins `from` bytes into the source, bringing all of it into the window.
-pub(super) fn walk(source: &mut Source, from: usize, header: FrameHeader) -> io::Result<Walk> {
+pub(super) fn measure_frame(source: &mut Source, from: usize, header: FrameHeader) -> io::Result<FrameLength> {
     let mut at = from + header.header_bytes;
     // Every block but the last holds something, so a frame cannot be much longer than what it holds.
     let most = from + header.content_bytes.unwrap_or(UNIT_MAX as u64) as usize * 2 + 64 * 1024;
     loop {
         let window = source.fill(at + 3)?;
-        let Some(block_header) = window.get(at..at + 3) else { return Ok(Walk::Torn) };
+        let Some(block_header) = window.get(at..at + 3) else { return Ok(FrameLength::Torn(at - from)) };
         let step = frame::block([block_header[0], block_header[1], block_header[2]]);
         match step {
             Some(Block::Next(length)) if at + length <= most => at += length,
@@ -191,9 +195,9 @@ pub(super) fn walk(source: &mut Source, from: usize, header: FrameHeader) -> io:
                 at += length + if header.has_checksum { 4 } else { 0 };
                 break;
             }
-            _ => return Ok(Walk::Bad),
+            _ => return Ok(FrameLength::Bad(at - from)),
         }
     }
     let whole = source.fill(at)?.len() >= at;
-    Ok(if whole { Walk::Length(at - from) } else { Walk::Torn })
+    Ok(if whole { FrameLength::Length(at - from) } else { FrameLength::Torn(at - from) })
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use zstd::zstd_safe::{self, CCtx, CParameter, DCtx};
 
-use super::decoder::{Walk, walk};
+use super::decoder::{FrameLength, measure_frame};
 use super::frame::{COPY_MAGIC, COPY_TAG, DICTIONARY_MAGIC, FRAME_HEADER_MAX, FrameHeader, RAW_DICTIONARY_MAGIC};
 use super::reader::{Reader, ReaderOptions};
 use super::record::RecordType;
@@ -39,7 +39,7 @@ pub(super) fn read(source: &mut Source, from: usize, size: usize) -> io::Result<
     }
     let Some(header) = FrameHeader::parse(start) else { return Ok(None) };
     let Some(content_bytes) = header.content_bytes.filter(|size| *size <= SIZE_MAX as u64) else { return Ok(None) };
-    let Walk::Length(length) = walk(source, from, header)? else { return Ok(None) };
+    let FrameLength::Length(length) = measure_frame(source, from, header)? else { return Ok(None) };
     let mut content = Vec::with_capacity(content_bytes as usize);
     let decoded = DCtx::create().decompress(&mut content, &source.window()[from..from + length]);
     Ok(decoded.ok().and_then(|_| dictionary(content, length)))
@@ -103,12 +103,12 @@ const SAMPLE_RATIO: usize = 100;
 /// No page fills the sample alone.
 const PAGE_MAX: usize = 64 * 1024;
 
-/// Trains a dictionary on the pages of a shard, taken evenly over it; `None` if there are too few.
-pub(super) fn train(path: &Path, size: usize) -> Result<Option<Vec<u8>>> {
+/// Trains a dictionary on the pages in the first `bytes` of a shard, taken evenly over them; `None` if there are too few.
+pub(super) fn train(path: &Path, bytes: u64, size: usize) -> Result<Option<Vec<u8>>> {
     if !path.exists() {
         return Ok(None);
     }
-    let mut reader = Reader::open(path, ReaderOptions::default())?;
+    let mut reader = Reader::open_part(path, 0..bytes, ReaderOptions::default())?;
     let mut pages: Vec<Vec<u8>> = Vec::new();
     let (mut total, mut stride, mut index) = (0, 1, 0usize);
     while let Some(record) = reader.next()? {

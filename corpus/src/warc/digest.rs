@@ -9,8 +9,8 @@ pub(super) fn sha256(parts: &[&[u8]]) -> [u8; 32] {
     hasher.finalize().into()
 }
 
-/// `sha256:` and the value in base 32, as most archives spell digests.
-pub(super) fn spell(digest: &[u8; 32], out: &mut Vec<u8>) {
+/// `sha256:` and the value in base 32, as most archives write digests.
+pub(super) fn encode(digest: &[u8; 32], out: &mut Vec<u8>) {
     out.extend_from_slice(b"sha256:");
     base32(digest, out);
 }
@@ -30,9 +30,9 @@ fn base32(bytes: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// The value of a digest that [`spell`] has spelled.
-pub(super) fn parse_sha256(spelled: &[u8]) -> Option<[u8; 32]> {
-    let value = spelled.strip_prefix(b"sha256:")?;
+/// The value of a digest that [`encode`] has encoded.
+pub(super) fn parse_sha256(encoded: &[u8]) -> Option<[u8; 32]> {
+    let value = encoded.strip_prefix(b"sha256:")?;
     let mut digest = [0; 32];
     let (mut bits, mut held, mut at) = (0u32, 0u32, 0);
     for letter in value.iter().take_while(|letter| **letter != b'=') {
@@ -53,9 +53,9 @@ pub(super) fn parse_sha256(spelled: &[u8]) -> Option<[u8; 32]> {
 }
 
 /// Compares bytes with a digest from a header. `None` if the spelling or the algorithm is unknown.
-pub(super) fn matches(spelled: &[u8], bytes: &[u8]) -> Option<bool> {
-    let colon = memchr::memchr(b':', spelled)?;
-    let (algorithm, value) = (&spelled[..colon], &spelled[colon + 1..]);
+pub(super) fn matches(encoded: &[u8], bytes: &[u8]) -> Option<bool> {
+    let colon = memchr::memchr(b':', encoded)?;
+    let (algorithm, value) = (&encoded[..colon], &encoded[colon + 1..]);
     let actual = match algorithm.to_ascii_lowercase().as_slice() {
         b"sha1" | b"sha-1" => sha1::Sha1::digest(bytes).to_vec(),
         b"sha256" | b"sha-256" => sha2::Sha256::digest(bytes).to_vec(),
@@ -85,12 +85,12 @@ mod tests {
             "SHA-1:3i42h3s6nnfq2msvx7xzkyayscx5qbyj",
             "sha1:da39a3ee5e6b4b0d3255bfef95601890afd80709",
         ];
-        for spelled in empty_sha1 {
-            assert_eq!(matches(spelled.as_bytes(), b""), Some(true), "{spelled}");
-            assert_eq!(matches(spelled.as_bytes(), b"x"), Some(false), "{spelled}");
+        for encoded in empty_sha1 {
+            assert_eq!(matches(encoded.as_bytes(), b""), Some(true), "{encoded}");
+            assert_eq!(matches(encoded.as_bytes(), b"x"), Some(false), "{encoded}");
         }
         let mut ours = Vec::new();
-        spell(&sha256(&[b"he", b"llo"]), &mut ours);
+        encode(&sha256(&[b"he", b"llo"]), &mut ours);
         assert_eq!(matches(&ours, b"hello"), Some(true));
         assert_eq!(parse_sha256(&ours), Some(sha256(&[b"hello"])));
         assert_eq!(matches(b"sha1:2jmj7l5rSw0yVb/vlWAYkK/YBwk=", b""), None, "base 64 is left alone");

@@ -1,4 +1,4 @@
-//! The outside of zstd frames and gzip members: headers and lengths, nothing believed beyond what is there.
+//! Headers and lengths of zstd frames and gzip members, checked against the bytes that are there.
 
 /// The first bytes of a zstd frame.
 pub(super) const ZSTD_MAGIC: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
@@ -6,7 +6,7 @@ pub(super) const ZSTD_MAGIC: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
 pub(super) const DICTIONARY_MAGIC: [u8; 4] = [0x5D, 0x2A, 0x4D, 0x18];
 /// The first bytes of the extension frame in which pith keeps a second copy of the dictionary.
 pub(super) const COPY_MAGIC: [u8; 4] = [0x5B, 0x2A, 0x4D, 0x18];
-/// What stands first in that extension frame, so that nobody else's is taken for it.
+/// The first bytes of the content of that frame; they tell it from extension frames of other programs.
 pub(super) const COPY_TAG: &[u8; 12] = b"pith-dict-2\0";
 /// The first bytes of a raw zstd dictionary.
 pub(super) const RAW_DICTIONARY_MAGIC: [u8; 4] = [0x37, 0xA4, 0x30, 0xEC];
@@ -75,7 +75,7 @@ fn little_endian(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte))
 }
 
-/// One step of a walk along the blocks of a frame.
+/// One step along the blocks of a frame.
 pub(super) enum Block {
     /// Another block begins `.0` bytes further on.
     Next(usize),
@@ -107,11 +107,12 @@ pub(super) enum GzipHeader {
     Bad,
 }
 
-/// Names, comments and extra fields longer than this are not believed.
-const GZIP_HEADER_MAX: usize = 70_000;
+/// Names, comments and extra fields longer than this are treated as invalid.
+pub(super) const GZIP_HEADER_MAX: usize = 70_000;
 
 /// Reads a gzip member's header with all its optional fields.
 pub(super) fn gzip_header(bytes: &[u8]) -> GzipHeader {
+    let bytes = &bytes[..bytes.len().min(GZIP_HEADER_MAX + 1)];
     const EXTRA: u8 = 4;
     const NAME: u8 = 8;
     const COMMENT: u8 = 16;

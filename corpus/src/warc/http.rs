@@ -65,7 +65,7 @@ impl<'a> HttpHead<'a> {
             whole = ended;
         }
         let encodings = self.header("Content-Encoding").unwrap_or_default();
-        for encoding in encodings.split(|byte| *byte == b',').rev() {
+        for encoding in encodings.rsplit(|byte| *byte == b',').take(MAX_ENCODINGS) {
             let Some((unpacked, ended)) = unpack(encoding.trim_ascii(), &decoded, max_bytes) else { continue };
             decoded = Cow::Owned(unpacked);
             whole &= ended;
@@ -80,6 +80,9 @@ impl<'a> HttpHead<'a> {
         (decoded, whole)
     }
 }
+
+/// More encodings of one body are those of a server that wants to keep its readers busy.
+const MAX_ENCODINGS: usize = 8;
 
 /// Joins the chunks of a body and says whether the last one was there; `None` if it is not chunked at all.
 fn join_chunks(body: &[u8]) -> Option<(Vec<u8>, bool)> {

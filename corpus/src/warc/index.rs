@@ -11,9 +11,9 @@ use jiff::fmt::strtime;
 use serde_json::{Value, json};
 
 use super::digest;
+use super::draft::Draft;
 use super::http::HttpHead;
 use super::record::{Record, RecordType};
-use super::response::Response;
 use crate::error::{Error, Result};
 
 /// What the index says about one page.
@@ -29,17 +29,13 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    pub(super) fn of(response: &Response<'_>, digest: [u8; 32], is_revisit: bool, offset: u64, length: u64) -> Entry {
-        let header = |name: &str| {
-            response.headers.iter().find(|(found, _)| found.eq_ignore_ascii_case(name)).map(|(_, value)| *value)
-        };
-        let status = response.status_line.split_ascii_whitespace().nth(1).and_then(|word| word.parse().ok());
+    pub(super) fn of(draft: &Draft, digest: [u8; 32], is_revisit: bool, offset: u64, length: u64) -> Entry {
         Entry {
-            url: response.url.to_owned(),
+            url: draft.url.clone(),
             digest: Some(digest),
-            date: digits(response.fetched_at),
-            media_type: media_type(header("Content-Type"), is_revisit),
-            status,
+            date: digits(draft.fetched_at),
+            media_type: media_type(draft.content_type.as_deref(), is_revisit),
+            status: draft.status,
             offset,
             length,
         }
@@ -76,9 +72,9 @@ impl Entry {
         fields.insert("mime".into(), json!(self.media_type));
         fields.insert("status".into(), json!(self.status.map(|status| status.to_string()).unwrap_or_default()));
         if let Some(digest) = &self.digest {
-            let mut spelled = Vec::new();
-            digest::spell(digest, &mut spelled);
-            fields.insert("digest".into(), json!(String::from_utf8_lossy(&spelled)));
+            let mut encoded = Vec::new();
+            digest::encode(digest, &mut encoded);
+            fields.insert("digest".into(), json!(String::from_utf8_lossy(&encoded)));
         }
         fields.insert("length".into(), json!(self.length.to_string()));
         fields.insert("offset".into(), json!(self.offset.to_string()));
@@ -135,8 +131,8 @@ pub(super) fn path_of(shard: &Path) -> PathBuf {
 }
 
 /// Writes the index of a shard under a temporary name, makes it durable, and gives it its name.
-pub(super) fn write(folder: &Path, shard_name: &str, entries: Vec<Entry>) -> Result<()> {
-    let mut lines: Vec<String> = entries.into_iter().map(|entry| entry.line(shard_name)).collect();
+pub(super) fn write(folder: &Path, shard_name: &str, entries: &[Entry]) -> Result<()> {
+    let mut lines: Vec<String> = entries.iter().map(|entry| entry.line(shard_name)).collect();
     lines.sort_unstable();
     let path = path_of(&folder.join(shard_name));
     let temporary = path.with_extension("cdxj.tmp");
@@ -163,6 +159,21 @@ pub(super) fn pages(shard: &Path) -> Result<Vec<(String, [u8; 32], Timestamp)>> 
         (text("mime")? != "warc/revisit").then_some((text("url")?.to_owned(), digest, date))
     };
     Ok(read(shard)?.map_or_else(Vec::new, |lines| lines.lines().filter_map(page).collect()))
+}
+
+/// How many pages the index of a shard lists; `None` without an index.
+pub(super) fn n_pages(shard: &Path) -> Option<u64> {
+    Some(read(shard).ok()??.lines().count() as u64)
+}
+
+/// Where the last record of a shard ends by its index; `None` without one.
+pub(super) fn end(shard: &Path) -> Option<u64> {
+    let lines = read(shard).ok()??;
+    let ends = lines
+        .lines()
+        .filter_map(fields)
+        .filter_map(|fields| number(&fields, "offset")?.checked_add(number(&fields, "length")?));
+    ends.max()
 }
 
 /// Where the record of a URL lies, from the index beside the file; `None` without an index or without the URL in it.

@@ -34,8 +34,8 @@ impl Inflater {
         Inflater(NonNull::new(decompressor).expect("there is memory for a decoder"))
     }
 
-    /// Decodes the member at the front of `input` into `room`.
-    pub(super) fn inflate(&mut self, input: &[u8], room: &mut [u8]) -> Outcome {
+    /// Decodes the member at the front of `input` into `output_buffer`.
+    pub(super) fn inflate(&mut self, input: &[u8], output_buffer: &mut [u8]) -> Outcome {
         let (mut consumed, mut produced) = (0, 0);
         // SAFETY: the decompressor is alive; both ranges are valid for their lengths, the second for writing; the
         // library never reads or writes beyond those lengths, whatever the input holds.
@@ -44,8 +44,8 @@ impl Inflater {
                 self.0.as_ptr(),
                 input.as_ptr().cast(),
                 input.len(),
-                room.as_mut_ptr().cast(),
-                room.len(),
+                output_buffer.as_mut_ptr().cast(),
+                output_buffer.len(),
                 &mut consumed,
                 &mut produced,
             )

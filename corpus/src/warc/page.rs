@@ -33,13 +33,13 @@ pub struct Page {
 /// The kinds of record that are pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PageKind {
-    /// An answer of a server.
+    /// A server response.
     Response,
-    /// A thing without protocol headers.
+    /// A body without HTTP headers.
     Resource,
-    /// Text that somebody took out of a page, as in WET files.
+    /// Extracted text, as in WET files.
     Text,
-    /// The same answer as one stored before; the body is there.
+    /// A repeat of a stored response; the body is stored there.
     Revisit,
 }
 

@@ -11,15 +11,15 @@ use jiff::Timestamp;
 pub enum RecordType {
     /// About the file itself.
     Warcinfo,
-    /// An answer of a server, with its headers.
+    /// A server response with its headers.
     Response,
-    /// A thing without protocol headers.
+    /// A body without HTTP headers.
     Resource,
-    /// What was asked of a server.
+    /// A request to a server.
     Request,
     /// About another record.
     Metadata,
-    /// The same answer again: headers perhaps, and where the body is.
+    /// A repeat of a stored response: perhaps its headers, and a reference to the body.
     Revisit,
     /// Another form of a record, such as the text in WET files.
     Conversion,
@@ -108,9 +108,9 @@ pub(super) fn parse_date(value: &[u8]) -> Option<Timestamp> {
     let text = std::str::from_utf8(value).ok()?;
     if text.len() == 14 && text.bytes().all(|byte| byte.is_ascii_digit()) {
         let (date, time) = text.split_at(8);
-        let spelled =
+        let encoded =
             format!("{}-{}-{}T{}:{}:{}Z", &date[..4], &date[4..6], &date[6..], &time[..2], &time[2..4], &time[4..]);
-        return spelled.parse().ok();
+        return encoded.parse().ok();
     }
     text.parse().ok()
 }
@@ -158,22 +158,22 @@ pub(super) struct Head {
 
 /// The outcome of looking for a header.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Found {
-    Whole(Head),
+pub(super) enum HeaderParse {
+    Complete(Head),
     /// It may be one, but its end is not in sight.
-    Short,
-    Bad,
+    Incomplete,
+    Invalid,
 }
 
-/// Longer headers are not believed.
+/// Longer headers are treated as invalid.
 pub(super) const HEADER_MAX: usize = 256 * 1024;
 
 /// Reads the header at the start of `bytes`.
-pub(super) fn head(bytes: &[u8]) -> Found {
+pub(super) fn head(bytes: &[u8]) -> HeaderParse {
     const START: &[u8] = b"WARC/";
     let known = bytes.len().min(START.len());
     if bytes[..known] != START[..known] {
-        return Found::Bad;
+        return HeaderParse::Invalid;
     }
     let (mut kind, mut content_bytes, mut block_digest) = (None, None, None);
     let mut at = 0;
@@ -181,9 +181,16 @@ pub(super) fn head(bytes: &[u8]) -> Found {
         let line = &bytes[at..at + length];
         let start = at;
         at += length;
+        // A header has one version line: a second one begins another record, and this one has no end.
+        if start > 0 && is_version_line(line) {
+            return HeaderParse::Invalid;
+        }
+        if at > HEADER_MAX {
+            return HeaderParse::Invalid;
+        }
         if line.len() <= 2 && line.trim_ascii().is_empty() {
-            let (Some(kind), Some(content_bytes)) = (kind, content_bytes) else { return Found::Bad };
-            return Found::Whole(Head { kind, header_bytes: at, content_bytes, block_digest });
+            let (Some(kind), Some(content_bytes)) = (kind, content_bytes) else { return HeaderParse::Invalid };
+            return HeaderParse::Complete(Head { kind, header_bytes: at, content_bytes, block_digest });
         }
         // Only three fields matter here; the first letter tells most others apart.
         match line[0] {
@@ -198,7 +205,7 @@ pub(super) fn head(bytes: &[u8]) -> Found {
             b'C' | b'c' => {
                 if let Some(value) = value_of(line, b"Content-Length:") {
                     let Some(value) = std::str::from_utf8(value).ok().and_then(|text| text.parse().ok()) else {
-                        return Found::Bad;
+                        return HeaderParse::Invalid;
                     };
                     content_bytes.get_or_insert(value);
                 }
@@ -206,7 +213,24 @@ pub(super) fn head(bytes: &[u8]) -> Found {
             _ => {}
         }
     }
-    if bytes.len() > HEADER_MAX { Found::Bad } else { Found::Short }
+    if bytes.len() > HEADER_MAX { HeaderParse::Invalid } else { HeaderParse::Incomplete }
+}
+
+/// True if a line begins as the first line of a record does.
+pub(super) fn is_version_line(line: &[u8]) -> bool {
+    line.starts_with(b"WARC/") && line.get(5).is_none_or(u8::is_ascii_digit)
+}
+
+/// True if the bytes from `seen` on can change what [`head`] says of `bytes`, of which it said that they are
+/// incomplete. A header that comes in small pieces is so not read again with every piece.
+pub(super) fn may_complete_head(bytes: &[u8], seen: usize) -> bool {
+    let tail = &bytes[seen.saturating_sub(8)..];
+    bytes.len() > HEADER_MAX
+        || memchr::memchr_iter(b'\n', tail).any(|at| match &tail[at + 1..] {
+            [b'\n', ..] => true,
+            [blank, b'\n', ..] if blank.is_ascii_whitespace() => true,
+            line => line.len() > 5 && is_version_line(line),
+        })
 }
 
 fn value_of<'a>(line: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {

@@ -7,15 +7,16 @@ use std::net::IpAddr;
 use jiff::Timestamp;
 
 use super::digest;
+use super::draft::Draft;
 
-/// An answer of a server, to be stored.
+/// A server response to be stored.
 #[derive(Clone, Copy, Debug)]
 pub struct Response<'a> {
-    /// The address that was asked.
+    /// The URL that was requested.
     pub url: &'a str,
     /// When the request began.
     pub fetched_at: Timestamp,
-    /// The address that was connected to, where known.
+    /// The IP address that was connected to, where known.
     pub ip: Option<IpAddr>,
     /// The status line as received, such as `HTTP/1.1 200 OK`.
     pub status_line: &'a str,
@@ -25,8 +26,8 @@ pub struct Response<'a> {
     pub body: &'a [u8],
     /// Why the body is not whole, if it is not.
     pub truncated: Option<Truncated>,
-    /// How a repeat of an earlier answer is told.
-    pub repeat: Repeat<'a>,
+    /// How a repeat of a stored response is recognised.
+    pub revisit: Revisit<'a>,
 }
 
 /// Why a body is not whole.
@@ -53,21 +54,21 @@ impl Truncated {
     }
 }
 
-/// How a repeat of an earlier answer is told, to be stored as a `revisit` record without a body.
+/// How a repeat of a stored response is recognised; it is stored as a `revisit` record without a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Repeat<'a> {
-    /// By the writer, from the payload digests it remembers.
+pub enum Revisit<'a> {
+    /// By the writer, from the payload digests it keeps.
     Detect,
-    /// The server said so (304): the answer of this earlier date still holds.
+    /// The server answered 304: the response of this date is still current.
     NotModified {
-        /// The earlier answer's date.
+        /// The date of that response.
         since: Timestamp,
     },
     /// The caller knows: this URL gave the same body at that date.
     Of {
-        /// The address of the earlier answer.
+        /// The URL of that response.
         url: &'a str,
-        /// The date of the earlier answer.
+        /// The date of that response.
         date: Timestamp,
     },
     /// Always store the body.
@@ -79,57 +80,49 @@ const IDENTICAL: &str = "http://netpreserve.org/warc/1.1/revisit/identical-paylo
 const NOT_MODIFIED: &str = "http://netpreserve.org/warc/1.1/revisit/server-not-modified";
 
 /// What a `revisit` record points to.
-pub(super) enum Original<'a> {
+pub(super) enum RevisitTarget<'a> {
     Same { url: &'a str, date: Timestamp },
     NotModified { since: Timestamp },
 }
 
-/// Spells the record of an answer into `out`: header, block, and the empty lines behind it.
-pub(super) fn spell(
-    response: &Response<'_>,
-    payload_digest: &[u8; 32],
-    original: Option<Original<'_>>,
-    serial: &str,
-    out: &mut Vec<u8>,
-) {
-    let mut head = Vec::with_capacity(1024);
-    spell_http_head(response, &mut head);
-    let body = if original.is_some() { &[][..] } else { response.body };
-
+/// Writes the record of a response into `out`: header, block, and the empty lines behind it.
+pub(super) fn encode(draft: &Draft, payload_digest: &[u8; 32], original: Option<RevisitTarget<'_>>, out: &mut Vec<u8>) {
+    let body = if original.is_some() { &[][..] } else { &draft.body };
     let mut header = Header::new(out, if original.is_some() { "revisit" } else { "response" });
-    header.record_id(&[serial.as_bytes(), response.url.as_bytes(), payload_digest]);
-    header.date("WARC-Date", response.fetched_at);
-    header.field("WARC-Target-URI", &clean_url(response.url));
-    if let Some(ip) = response.ip {
+    let moment = draft.fetched_at.as_nanosecond().to_le_bytes();
+    header.record_id(&[&draft.serial.to_le_bytes(), &moment, draft.url.as_bytes(), payload_digest]);
+    header.date("WARC-Date", draft.fetched_at);
+    header.field("WARC-Target-URI", &clean_url(&draft.url));
+    if let Some(ip) = draft.ip {
         header.field("WARC-IP-Address", &ip.to_string());
     }
     header.digest("WARC-Payload-Digest", payload_digest);
     // The checksum of the record's frame or member covers the block, and hashing every body twice was a tenth of what a
     // crawl costs.
     match original {
-        Some(Original::Same { url, date }) => {
+        Some(RevisitTarget::Same { url, date }) => {
             header.field("WARC-Profile", IDENTICAL);
             header.field("WARC-Refers-To-Target-URI", &clean_url(url));
             header.date("WARC-Refers-To-Date", date);
             header.field("WARC-Truncated", "length");
         }
-        Some(Original::NotModified { since }) => {
+        Some(RevisitTarget::NotModified { since }) => {
             header.field("WARC-Profile", NOT_MODIFIED);
-            header.field("WARC-Refers-To-Target-URI", &clean_url(response.url));
+            header.field("WARC-Refers-To-Target-URI", &clean_url(&draft.url));
             header.date("WARC-Refers-To-Date", since);
         }
         None => {
-            if let Some(reason) = response.truncated {
+            if let Some(reason) = draft.truncated {
                 header.field("WARC-Truncated", reason.name());
             }
         }
     }
     header.field("Content-Type", "application/http; msgtype=response");
-    header.end(&head, body);
+    header.end(&draft.http_head, body);
 }
 
-/// Spells the record that tells who made the file.
-pub(super) fn spell_warcinfo(file_name: &str, date: Timestamp, fields: &[(String, String)], out: &mut Vec<u8>) {
+/// Writes the `warcinfo` record, which describes the file.
+pub(super) fn encode_warcinfo(file_name: &str, date: Timestamp, fields: &[(String, String)], out: &mut Vec<u8>) {
     let mut block = Vec::new();
     for (name, value) in fields {
         block.extend_from_slice(clean_line(name).as_bytes());
@@ -173,7 +166,7 @@ impl<'o> Header<'o> {
     fn digest(&mut self, name: &str, value: &[u8; 32]) {
         self.out.extend_from_slice(name.as_bytes());
         self.out.extend_from_slice(b": ");
-        digest::spell(value, self.out);
+        digest::encode(value, self.out);
         self.out.extend_from_slice(b"\r\n");
     }
 
@@ -207,7 +200,8 @@ impl<'o> Header<'o> {
 /// Headers that tell how the body travelled. It is stored decoded, so they are renamed, as Common Crawl does.
 const RENAMED: [&str; 3] = ["Content-Encoding", "Transfer-Encoding", "Content-Length"];
 
-fn spell_http_head(response: &Response<'_>, out: &mut Vec<u8>) {
+/// Writes the status line and the headers as they are stored.
+pub(super) fn encode_http_head(response: &Response<'_>, out: &mut Vec<u8>) {
     out.extend(response.status_line.bytes().map(clean_byte));
     out.extend_from_slice(b"\r\n");
     for (name, value) in response.headers {
@@ -233,7 +227,7 @@ fn clean_line(text: &str) -> Cow<'_, str> {
     if text.contains(['\r', '\n']) { Cow::Owned(text.replace(['\r', '\n'], " ")) } else { Cow::Borrowed(text) }
 }
 
-/// Blanks and control characters in a URL are spelled with a percent sign.
+/// Blanks and control characters in a URL are percent-encoded.
 fn clean_url(url: &str) -> Cow<'_, str> {
     let is_bad = |letter: char| letter.is_control() || letter.is_whitespace() || matches!(letter, '<' | '>');
     if !url.contains(is_bad) {

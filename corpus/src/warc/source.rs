@@ -12,6 +12,19 @@ enum Input {
     Stream(Box<dyn Read + Send>),
 }
 
+/// What lies at a place further on in the input.
+pub(super) enum Peek {
+    /// The next bytes from there on, at most [`PEEK_BYTES`]; none at the very end.
+    Bytes(Vec<u8>),
+    /// The input ends before.
+    Beyond,
+    /// The input cannot go back, so nothing can be known without reading all before it.
+    Unknown,
+}
+
+/// How many bytes [`Source::peek`] gives.
+const PEEK_BYTES: u64 = 64;
+
 /// A window over the input. Bytes that were not consumed can be looked at again, so a frame that turns out to be
 /// damaged can be searched for the next one.
 pub(super) struct Source {
@@ -75,8 +88,9 @@ impl Source {
             self.buffer.resize(grown, 0);
         }
         let read_so_far = self.offset + (self.end - self.start) as u64;
-        let room = (self.buffer.len() - self.end).min(usize::try_from(self.limit - read_so_far).unwrap_or(usize::MAX));
-        let target = &mut self.buffer[self.end..self.end + room];
+        let output_buffer =
+            (self.buffer.len() - self.end).min(usize::try_from(self.limit - read_so_far).unwrap_or(usize::MAX));
+        let target = &mut self.buffer[self.end..self.end + output_buffer];
         let read = loop {
             let read = match &mut self.input {
                 Input::File(file) => file.read(target),
@@ -90,6 +104,24 @@ impl Source {
         self.end += read;
         self.done = read == 0;
         Ok(read > 0)
+    }
+
+    /// Looks at a place in the input without moving on.
+    pub(super) fn peek(&mut self, offset: u64) -> io::Result<Peek> {
+        let Input::File(file) = &mut self.input else { return Ok(Peek::Unknown) };
+        let metadata = file.metadata()?;
+        if !metadata.is_file() {
+            return Ok(Peek::Unknown);
+        }
+        if offset > metadata.len().min(self.limit) {
+            return Ok(Peek::Beyond);
+        }
+        let back = file.stream_position()?;
+        file.seek(SeekFrom::Start(offset))?;
+        let mut bytes = Vec::new();
+        let read = (&mut *file).take(PEEK_BYTES.min(self.limit - offset)).read_to_end(&mut bytes);
+        file.seek(SeekFrom::Start(back))?;
+        read.map(|_| Peek::Bytes(bytes))
     }
 
     pub(super) fn consume(&mut self, count: usize) {

@@ -1,20 +1,21 @@
 //! Shards of pages: appended to, made durable in groups, closed at a size, and never left half.
 
-use std::collections::VecDeque;
-use std::fs::{self, File, OpenOptions};
-use std::io::Write;
+use std::fs;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-
-use hashbrown::HashMap;
-use jiff::Timestamp;
+use std::sync::Arc;
 
 use super::dictionary;
-use super::digest;
-use super::index::{self, Entry};
-use super::pack::Packer;
+use super::draft::{Draft, DraftRevisit};
+use super::index::Entry;
+use super::packer::{Packed, Packer};
+use super::position::ShardPosition;
 use super::repair;
-use super::response::{Original, Repeat, Response, spell, spell_warcinfo};
-use super::rollback::Mark;
+use super::response::{Response, RevisitTarget, encode};
+use super::seen::Seen;
+use super::shard::{PENDING_MAX, Shard, file_name};
+use super::shard_list;
+use super::trainer::Trainer;
 use crate::error::{Error, Result};
 
 /// How shards are packed.
@@ -45,6 +46,9 @@ pub enum DictionaryUse {
     Never,
 }
 
+/// More threads compress faster than a crawl on one machine brings pages.
+const MAX_THREADS: NonZeroUsize = NonZeroUsize::new(8).expect("eight is not zero");
+
 /// How shards are written.
 #[derive(Clone, Debug)]
 pub struct WriterOptions {
@@ -56,8 +60,10 @@ pub struct WriterOptions {
     pub shard_bytes: u64,
     /// Whether a dictionary is used; only zstd can.
     pub dictionary: DictionaryUse,
-    /// How many answers are remembered to tell repeats.
-    pub remembered: usize,
+    /// How many payload digests are kept to find repeated responses.
+    pub max_seen: usize,
+    /// How many threads compress records; with one it is the caller's. The bytes written do not depend on it.
+    pub threads: NonZeroUsize,
     /// What the `warcinfo` record says, such as `("operator", "…")`, after the software and the format.
     pub info: Vec<(String, String)>,
 }
@@ -70,7 +76,8 @@ impl WriterOptions {
             level: if format == Format::Zstd { 3 } else { 6 },
             shard_bytes: 256_000_000,
             dictionary: DictionaryUse::Train(dictionary::DEFAULT_SIZE),
-            remembered: 100_000,
+            max_seen: 100_000,
+            threads: std::thread::available_parallelism().map_or(NonZeroUsize::MIN, |all| all.min(MAX_THREADS)),
             info: Vec::new(),
         }
     }
@@ -91,49 +98,22 @@ impl Default for WriterOptions {
     }
 }
 
-/// Where a page was put.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
-    /// The number of the shard.
-    pub shard: u32,
-    /// Where its record begins there.
-    pub offset: u64,
-    /// True if it repeats an earlier answer and only a `revisit` record was written.
-    pub is_revisit: bool,
-}
-
-/// Writes answers into the shards of a folder.
+/// Writes responses into the shards of a folder.
 ///
-/// Nothing is promised about a page until [`ShardWriter::commit`] has returned; after that it survives a crash.
+/// A page is durable only after [`ShardWriter::commit`] has returned.
 pub struct ShardWriter {
     folder: PathBuf,
     options: WriterOptions,
     shard: Shard,
     dictionary: Option<Vec<u8>>,
+    trainer: Option<Trainer>,
+    packer: Packer,
     seen: Seen,
-    record: Vec<u8>,
-    scratch: Vec<u8>,
+    /// How many responses were put.
+    n_put: u64,
     /// An earlier write failed: what is on disk is not known, so nothing more is written.
     broken: bool,
 }
-
-/// The shard that is being written.
-struct Shard {
-    number: u32,
-    file: File,
-    path: PathBuf,
-    packer: Packer,
-    /// Packed records that were not handed to the system.
-    pending: Vec<u8>,
-    /// Bytes of the file, pending ones included.
-    bytes: u64,
-    entries: Vec<Entry>,
-    /// Something was written since the last sync.
-    is_dirty: bool,
-}
-
-/// Pending bytes are handed to the system when there are this many.
-const PENDING_MAX: usize = 1024 * 1024;
 
 impl ShardWriter {
     /// Opens the folder, which is made if need be. A shard that an earlier run left open is repaired and continued.
@@ -142,74 +122,93 @@ impl ShardWriter {
     ///
     /// If the folder cannot be written, another process writes there, or a setting is out of range.
     pub fn open(folder: &Path, options: WriterOptions) -> Result<ShardWriter> {
+        ShardWriter::resume(folder, options, ShardPosition::default())
+    }
+
+    /// Opens the folder as [`ShardWriter::open`] does, of which pages were acknowledged up to a position.
+    ///
+    /// # Errors
+    ///
+    /// The same, and if the open shard is damaged in front of that position; nothing is changed then.
+    pub fn resume(folder: &Path, options: WriterOptions, acknowledged: ShardPosition) -> Result<ShardWriter> {
         options.check()?;
         fs::create_dir_all(folder).map_err(Error::io(folder, "create"))?;
-        let mut seen = Seen::new(options.remembered);
+        let mut seen = Seen::new(options.max_seen);
         let remember = |digest, url: &str, fetched_at| seen.insert(digest, url, fetched_at);
-        let state = repair::resume(folder, options.format, options.remembered, remember)?;
+        let state = repair::resume(folder, options.format, options.max_seen, acknowledged, remember)?;
+        shard_list::reconcile(folder)?;
         let mut dictionary = state.dictionary;
         if dictionary.is_none() && state.next > 0 && state.open.is_none() {
             dictionary = train(folder, &options)?;
         }
         let shard = match state.open {
-            Some(open) => Shard {
-                number: open.number,
-                packer: Packer::new(options.format, options.level, open.dictionary.as_deref()),
-                file: open.file,
-                path: open.path,
-                pending: Vec::new(),
-                bytes: open.bytes,
-                entries: open.entries,
-                is_dirty: false,
-            },
+            Some(open) => Shard::new(&options, open.number, open.file, open.path, open.dictionary)
+                .with_pages(open.entries, open.bytes),
             None => Shard::create(folder, state.next, &options, dictionary.as_deref())?,
         };
-        let folder = folder.to_owned();
         Ok(ShardWriter {
-            folder,
-            options,
+            folder: folder.to_owned(),
             shard,
             dictionary,
+            trainer: None,
+            packer: Packer::new(options.threads),
+            options,
             seen,
-            record: Vec::new(),
-            scratch: Vec::new(),
+            n_put: 0,
             broken: false,
         })
     }
 
-    /// Adds an answer. It is durable only after the next [`ShardWriter::commit`].
+    /// Adds a response. It is durable only after the next [`ShardWriter::commit`].
     ///
     /// # Errors
     ///
-    /// If the system cannot write. The writer is then of no more use: open the folder again.
-    pub fn put(&mut self, response: &Response<'_>) -> Result<Place> {
-        self.guarded(|writer| writer.put_inner(response))
+    /// If the system cannot write. After an error that may pass ([`Error::may_pass`]), such as a full disk, the response
+    /// was not added and the same call may be repeated. After any other the writer is of no more use: open the folder
+    /// again.
+    pub fn put(&mut self, response: &Response<'_>) -> Result<()> {
+        self.guarded(|writer| {
+            // What may fail comes before it is added, so that the call can be repeated.
+            writer.make_room()?;
+            while writer.packer.is_ready() || writer.packer.is_full(response.body.len()) {
+                writer.append_next()?;
+            }
+            writer.packer.put(Draft::new(response, writer.n_put), &writer.shard.packing);
+            writer.n_put += 1;
+            Ok(())
+        })
     }
 
     /// Makes everything that was put durable: one write and one sync for all of it.
     ///
     /// # Errors
     ///
-    /// If the system cannot write. Then nothing is promised about what was put since the last commit.
+    /// If the system cannot write. After an error that may pass ([`Error::may_pass`]) the call may be repeated; after any
+    /// other, records put since the last commit may be lost.
     pub fn commit(&mut self) -> Result<()> {
-        self.guarded(|writer| writer.shard.sync())
+        self.guarded(|writer| {
+            writer.append_all()?;
+            writer.shard.sync()
+        })
     }
 
-    /// How far the writer has come: what [`roll_back`](super::roll_back) takes to drop everything put later. Ask for it
+    /// How far the writer has come: [`pages_after`](super::pages_after) finds everything that was put later. Ask for it
     /// after a [`ShardWriter::commit`].
-    pub fn mark(&self) -> Mark {
-        Mark { shard: self.shard.number, bytes: self.shard.bytes }
+    pub fn position(&self) -> ShardPosition {
+        ShardPosition { shard: self.shard.number, bytes: self.shard.bytes }
     }
 
     /// Makes everything durable and closes the shard: its index is written and it gets its final name.
     ///
     /// # Errors
     ///
-    /// If the system cannot write.
-    pub fn finish(mut self) -> Result<()> {
+    /// If the system cannot write. After an error that may pass ([`Error::may_pass`]) the call may be repeated. Nothing
+    /// that was committed is lost without it: the next writer closes the shard.
+    pub fn finish(&mut self) -> Result<()> {
+        self.guarded(ShardWriter::append_all)?;
         if self.shard.entries.is_empty() {
             // Nothing but its own description: a shard without a page is no shard.
-            drop(self.shard.file);
+            self.broken = true;
             return fs::remove_file(&self.shard.path).map_err(Error::io(&self.shard.path, "remove"));
         }
         self.guarded(|writer| writer.shard.close(&writer.folder, writer.options.format))
@@ -221,38 +220,72 @@ impl ShardWriter {
             return Err(Error::Archive { path: self.shard.path.clone(), what });
         }
         let done = work(self);
-        self.broken = done.is_err();
+        self.broken = done.as_ref().is_err_and(|error| !error.may_pass());
         done
     }
 
-    fn put_inner(&mut self, response: &Response<'_>) -> Result<Place> {
-        if self.shard.bytes >= self.options.shard_bytes && !self.shard.entries.is_empty() {
+    fn append_all(&mut self) -> Result<()> {
+        while !self.packer.is_empty() {
+            self.append_next()?;
+        }
+        Ok(())
+    }
+
+    /// Appends the record that comes next. After an error it is still to come.
+    fn append_next(&mut self) -> Result<()> {
+        self.make_room()?;
+        if let Some(packed) = self.packer.next() {
+            self.append(packed);
+        }
+        Ok(())
+    }
+
+    /// Does what may fail before a record is appended: begins another shard, or hands bytes to the system.
+    fn make_room(&mut self) -> Result<()> {
+        let is_full = self.shard.bytes >= self.options.shard_bytes && !self.shard.entries.is_empty();
+        if is_full || self.shard.is_closed {
             self.rotate()?;
         }
-        let digest = digest::sha256(&[response.body]);
-        let earlier = match response.repeat {
-            Repeat::Detect if response.body.len() >= REPEAT_MIN => self.seen.get(&digest),
-            _ => None,
-        };
-        let original = match (response.repeat, earlier) {
-            (_, Some((url, date))) => Some(Original::Same { url, date }),
-            (Repeat::Of { url, date }, _) => Some(Original::Same { url, date }),
-            (Repeat::NotModified { since }, _) => Some(Original::NotModified { since }),
-            (Repeat::Detect | Repeat::Never, None) => None,
-        };
-        let is_revisit = original.is_some();
-        self.record.clear();
-        let serial = format!("{}/{}/{}", self.shard.number, self.shard.bytes, response.fetched_at.as_nanosecond());
-        spell(response, &digest, original, &serial, &mut self.record);
-        let offset = self.shard.append(&self.record, &mut self.scratch)?;
-        self.shard.entries.push(Entry::of(response, digest, is_revisit, offset, self.shard.bytes - offset));
-        if !is_revisit && response.body.len() >= REPEAT_MIN {
-            self.seen.insert(digest, response.url, response.fetched_at);
+        if self.shard.pending.len() >= PENDING_MAX {
+            self.shard.flush()?;
         }
-        Ok(Place { shard: self.shard.number, offset, is_revisit })
+        self.train_ahead()
+    }
+
+    fn append(&mut self, packed: Packed) {
+        let Packed { draft, digest, frame, packing } = packed;
+        let is_large = draft.body.len() >= REVISIT_MIN;
+        let is_detected = is_large && matches!(draft.revisit, DraftRevisit::Detect);
+        let earlier = is_detected.then(|| self.seen.get(&digest, &draft.url)).flatten();
+        let original = earlier.map(|(url, date)| RevisitTarget::Same { url, date });
+        let is_revisit = original.is_some() || draft.target().is_some();
+        // It was packed as no repeat, and for the shard of that time.
+        let offset = match original.is_none() && Arc::ptr_eq(&packing, &self.shard.packing) {
+            true => self.shard.append_frame(&frame),
+            false => self.shard.append_record(|out| encode(&draft, &digest, original.or(draft.target()), out)),
+        };
+        self.shard.entries.push(Entry::of(&draft, digest, is_revisit, offset, self.shard.bytes - offset));
+        if is_large && !is_revisit {
+            self.seen.insert(digest, &draft.url, draft.fetched_at);
+        }
+    }
+
+    /// Begins to train the dictionary when half of the first shard is there, so that the second need not wait for it.
+    fn train_ahead(&mut self) -> Result<()> {
+        let DictionaryUse::Train(size) = self.options.dictionary else { return Ok(()) };
+        let is_time = self.shard.number == 0 && self.shard.bytes >= self.options.shard_bytes / 2;
+        if is_time && self.options.format == Format::Zstd && self.trainer.is_none() {
+            self.shard.flush()?;
+            self.trainer = Trainer::start(&self.shard.path, self.shard.bytes, size);
+        }
+        Ok(())
     }
 
     fn rotate(&mut self) -> Result<()> {
+        // Before the shard gets its final name: the trainer opens it by the name that it has now.
+        if let Some(trainer) = self.trainer.take() {
+            self.dictionary = trainer.finish()?;
+        }
         self.shard.close(&self.folder, self.options.format)?;
         if self.dictionary.is_none() {
             self.dictionary = train(&self.folder, &self.options)?;
@@ -263,125 +296,87 @@ impl ShardWriter {
 }
 
 /// Smaller bodies are stored again: a `revisit` record would not be smaller.
-const REPEAT_MIN: usize = 512;
+const REVISIT_MIN: usize = 512;
 
 /// A dictionary from the first shard of the folder, if the settings want one.
 fn train(folder: &Path, options: &WriterOptions) -> Result<Option<Vec<u8>>> {
     match options.dictionary {
         DictionaryUse::Train(size) if options.format == Format::Zstd => {
-            dictionary::train(&folder.join(file_name(0, options.format)), size)
+            dictionary::train(&folder.join(file_name(0, options.format)), u64::MAX, size)
         }
         _ => Ok(None),
     }
 }
 
-/// The final name of a shard. Names come from counters only.
-pub(super) fn file_name(number: u32, format: Format) -> String {
-    format!("pages-{number:05}.{}", format.extension())
-}
+#[cfg(test)]
+mod tests {
+    use std::fs::OpenOptions;
 
-impl Shard {
-    fn create(folder: &Path, number: u32, options: &WriterOptions, dictionary: Option<&[u8]>) -> Result<Shard> {
-        let name = file_name(number, options.format);
-        let path = folder.join(format!("{name}.open"));
-        let file = OpenOptions::new().write(true).create_new(true).open(&path).map_err(Error::io(&path, "create"))?;
-        repair::lock(&file, &path)?;
-        sync_folder(folder)?;
-        let mut shard = Shard {
-            number,
-            file,
-            path,
-            packer: Packer::new(options.format, options.level, dictionary),
-            pending: dictionary.map(dictionary::frames).unwrap_or_default(),
-            bytes: 0,
-            entries: Vec::new(),
-            is_dirty: true,
+    use jiff::Timestamp;
+
+    use super::super::record::RecordType;
+    use super::super::response::Revisit;
+    use super::*;
+
+    /// Bytes that do not get smaller, different for each number.
+    fn body(number: u64) -> Vec<u8> {
+        let mut state = number + 1;
+        let mut next = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 56) as u8
         };
-        shard.bytes = shard.pending.len() as u64;
-        let mut fields = vec![
-            ("software".to_owned(), concat!("pith/", env!("CARGO_PKG_VERSION")).to_owned()),
-            ("format".to_owned(), "WARC File Format 1.1".to_owned()),
-            (
-                "conformsTo".to_owned(),
-                "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/".to_owned(),
-            ),
-        ];
-        fields.extend(options.info.iter().cloned());
-        let mut record = Vec::new();
-        spell_warcinfo(&name, Timestamp::now(), &fields, &mut record);
-        shard.append(&record, &mut Vec::new())?;
-        Ok(shard)
+        (0..200_000).map(|_| next()).collect()
     }
 
-    /// Packs a record and gives its offset.
-    fn append(&mut self, record: &[u8], scratch: &mut Vec<u8>) -> Result<u64> {
-        let (offset, before) = (self.bytes, self.pending.len());
-        self.packer.pack(record, scratch, &mut self.pending);
-        self.bytes += (self.pending.len() - before) as u64;
-        self.is_dirty = true;
-        if self.pending.len() >= PENDING_MAX {
-            self.flush()?;
+    fn put(writer: &mut ShardWriter, number: u64) -> Result<()> {
+        writer.put(&Response {
+            url: &format!("http://a.test/{number}"),
+            fetched_at: Timestamp::UNIX_EPOCH,
+            ip: None,
+            status_line: "HTTP/1.1 200 OK",
+            headers: &[],
+            body: &body(number),
+            truncated: None,
+            revisit: Revisit::Detect,
+        })
+    }
+
+    #[test]
+    fn a_full_disk_costs_no_page_once_there_is_room_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut writer = ShardWriter::open(folder.path(), WriterOptions::default()).unwrap();
+        put(&mut writer, 0).unwrap();
+        writer.commit().unwrap();
+        let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let real = std::mem::replace(&mut writer.shard.file, full);
+        let mut number = 1;
+        let error = loop {
+            match put(&mut writer, number) {
+                Ok(_) => number += 1,
+                Err(error) => break error,
+            }
+        };
+        assert!(error.may_pass() && number > 3, "{error} at page {number}");
+        assert!(put(&mut writer, number).is_err() && writer.commit().is_err() && writer.finish().is_err());
+        writer.shard.file = real;
+        (number..number + 3).for_each(|number| put(&mut writer, number).unwrap());
+        writer.commit().unwrap();
+        writer.finish().unwrap();
+        let mut reader = super::super::read(folder.path().join("pages-00000.warc.zst")).unwrap();
+        let mut urls = Vec::new();
+        while let Some(record) = reader.next().unwrap() {
+            if record.kind == RecordType::Response {
+                urls.push(record.url().unwrap().into_owned());
+            }
         }
-        Ok(offset)
+        let expected: Vec<String> = (0..number + 3).map(|number| format!("http://a.test/{number}")).collect();
+        assert_eq!(urls, expected);
     }
 
-    fn flush(&mut self) -> Result<()> {
-        self.file.write_all(&self.pending).map_err(Error::io(&self.path, "write"))?;
-        self.pending.clear();
-        Ok(())
-    }
-
-    fn sync(&mut self) -> Result<()> {
-        if !self.is_dirty {
-            return Ok(());
-        }
-        self.flush()?;
-        self.file.sync_data().map_err(Error::io(&self.path, "sync"))?;
-        self.is_dirty = false;
-        Ok(())
-    }
-
-    fn close(&mut self, folder: &Path, format: Format) -> Result<()> {
-        self.sync()?;
-        let name = file_name(self.number, format);
-        index::write(folder, &name, std::mem::take(&mut self.entries))?;
-        let target = folder.join(&name);
-        fs::rename(&self.path, &target).map_err(Error::io(&target, "rename to"))?;
-        sync_folder(folder)
-    }
-}
-
-/// Makes new names in a folder durable.
-pub(super) fn sync_folder(folder: &Path) -> Result<()> {
-    File::open(folder).and_then(|file| file.sync_all()).map_err(Error::io(folder, "sync"))
-}
-
-/// The payload digests of recent answers, oldest forgotten first.
-struct Seen {
-    limit: usize,
-    by_digest: HashMap<[u8; 32], (Box<str>, Timestamp)>,
-    order: VecDeque<[u8; 32]>,
-}
-
-impl Seen {
-    fn new(limit: usize) -> Seen {
-        Seen { limit, by_digest: HashMap::new(), order: VecDeque::new() }
-    }
-
-    fn get(&self, digest: &[u8; 32]) -> Option<(&str, Timestamp)> {
-        self.by_digest.get(digest).map(|(url, date)| (&**url, *date))
-    }
-
-    fn insert(&mut self, digest: [u8; 32], url: &str, date: Timestamp) {
-        if self.limit == 0 || self.by_digest.contains_key(&digest) {
-            return;
-        }
-        if self.order.len() == self.limit
-            && let Some(oldest) = self.order.pop_front()
-        {
-            self.by_digest.remove(&oldest);
-        }
-        self.by_digest.insert(digest, (url.into(), date));
-        self.order.push_back(digest);
+    #[test]
+    fn what_could_not_be_synced_is_not_tried_again() {
+        let error =
+            |action| Error::Io { path: PathBuf::from("x"), action, source: std::io::Error::from_raw_os_error(28) };
+        assert!(error("write").may_pass() && !error("sync").may_pass());
     }
 }

@@ -16,7 +16,7 @@ fn read(name: &str, bytes: &[u8], options: ReaderOptions) -> (usize, u64) {
         records += 1;
         Page::from_record(&record, 1_000_000);
     }
-    (records, reader.damage().places)
+    (records, reader.damage().n_damaged)
 }
 
 fn record(url: &str, declared: u64, block: &[u8]) -> Vec<u8> {

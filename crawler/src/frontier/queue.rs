@@ -1,19 +1,19 @@
-//! The waiting URLs of one host, on disk but for the two ends of every queue.
+//! The waiting URLs of one host: queues on disk, with both ends of each in memory.
 
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use super::files::at;
+use super::files::{self, io_error};
 use crate::error::Error;
-use crate::order::Class;
+use crate::order::Priority;
 
-/// Entries that leave memory together.
+/// Entries of a block, which is written to disk as a whole.
 const BLOCK_ENTRIES: usize = 7;
-/// The entries, and where the block behind them stands.
+/// The entries, and the offset of the next block.
 const BLOCK_BYTES: usize = (BLOCK_ENTRIES + 1) * 8;
 
-/// The middles of all queues: blocks in one file that only grows.
+/// The blocks of all queues, in one append-only file.
 pub(super) struct Blocks {
     path: PathBuf,
     file: File,
@@ -21,60 +21,61 @@ pub(super) struct Blocks {
 }
 
 impl Blocks {
-    /// Opens the file and forgets what lies beyond `length`: no checkpoint knows of it.
+    /// Opens the file and truncates it to `length`: the rest is in no checkpoint.
     pub(super) fn open(path: &Path, length: u64) -> Result<Blocks, Error> {
         let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
-        let file = file.map_err(at(path, "open"))?;
-        file.set_len(length).map_err(at(path, "truncate"))?;
-        // A place of zero means none, so the first block is left out.
+        let file = file.map_err(io_error(path, "open"))?;
+        files::set_length(&file, path, length)?;
+        // An offset of zero means no block, so the first block of the file is unused.
         Ok(Blocks { path: path.to_owned(), file, length: length.max(BLOCK_BYTES as u64) })
     }
 
-    /// Waits until the disk has everything; gives the length of the file.
+    /// Syncs the file to disk; gives its length.
     pub(super) fn sync(&mut self) -> Result<u64, Error> {
-        self.file.sync_data().map_err(at(&self.path, "sync"))?;
+        files::sync(&self.file, &self.path)?;
         Ok(self.length)
     }
 
-    /// A place for a block that is still to be written.
+    /// Reserves the offset of a block that will be written later.
     fn reserve(&mut self) -> u64 {
         self.length += BLOCK_BYTES as u64;
         self.length - BLOCK_BYTES as u64
     }
 
-    fn write(&self, place: u64, entries: &[u64; BLOCK_ENTRIES], next: u64) -> Result<(), Error> {
+    fn write(&self, offset: u64, entries: &[u64; BLOCK_ENTRIES], next: u64) -> Result<(), Error> {
         let mut bytes = [0; BLOCK_BYTES];
         for (into, value) in bytes.chunks_exact_mut(8).zip(entries.iter().chain([&next])) {
             into.copy_from_slice(&value.to_le_bytes());
         }
-        self.file.write_all_at(&bytes, place).map_err(at(&self.path, "write"))
+        files::write_at(&self.file, &self.path, &bytes, offset)
     }
 
-    fn read(&self, place: u64) -> Result<([u64; BLOCK_ENTRIES], u64), Error> {
+    fn read(&self, offset: u64) -> Result<([u64; BLOCK_ENTRIES], u64), Error> {
         let mut bytes = [0; BLOCK_BYTES];
-        self.file.read_exact_at(&mut bytes, place).map_err(at(&self.path, "read"))?;
+        self.file.read_exact_at(&mut bytes, offset).map_err(io_error(&self.path, "read"))?;
         let mut values = bytes.chunks_exact(8).map(|value| u64::from_le_bytes(value.try_into().expect("eight bytes")));
         let entries = std::array::from_fn(|_| values.next().expect("a block has so many"));
         Ok((entries, values.next().expect("and one more")))
     }
 }
 
-/// Up to a block of entries in memory, in a place of fixed size: what a host takes does not grow with its queue.
+/// One end of a queue: up to a block of entries in a buffer of fixed size, so that the memory of a host does not grow
+/// with its queue.
 #[derive(Clone, Debug, Default)]
-pub(super) struct End {
+pub(super) struct EndBuffer {
     entries: [u64; BLOCK_ENTRIES],
     start: u8,
     length: u8,
 }
 
-impl End {
+impl EndBuffer {
     pub(super) fn as_slice(&self) -> &[u64] {
         &self.entries[usize::from(self.start)..][..usize::from(self.length)]
     }
 
-    /// Nothing when there are too many of them.
-    pub(super) fn from_slice(entries: &[u64]) -> Option<End> {
-        let mut end = End { length: entries.len() as u8, ..End::default() };
+    /// `None` when there are more entries than a block holds.
+    pub(super) fn from_slice(entries: &[u64]) -> Option<EndBuffer> {
+        let mut end = EndBuffer { length: entries.len() as u8, ..EndBuffer::default() };
         end.entries.get_mut(..entries.len())?.copy_from_slice(entries);
         Some(end)
     }
@@ -94,7 +95,7 @@ impl End {
         Some(self.entries[usize::from(self.start) - 1])
     }
 
-    /// Puts an entry in front; `false` when there is no room there.
+    /// Puts an entry in front; `false` when there is no room before the first one.
     fn push_front(&mut self, entry: u64) -> bool {
         if self.length == 0 {
             self.start = BLOCK_ENTRIES as u8;
@@ -109,25 +110,32 @@ impl End {
     }
 }
 
-/// First in, first out, within one class. An entry is the place of a URL's record in the journal.
+/// A FIFO queue of one priority. An entry is the journal offset of a URL record.
 ///
-/// Every block names the next one. The place of the block behind the last is reserved before it is written, so that
-/// the last can name it already.
+/// Blocks form a linked list. The offset of the block after the last one is reserved in advance, so that the last block
+/// can refer to it.
 #[derive(Debug)]
-pub(super) struct ClassQueue {
-    pub(super) class: Class,
-    pub(super) head: End,
-    pub(super) tail: End,
+pub(super) struct FifoQueue {
+    pub(super) priority: Priority,
+    pub(super) head: EndBuffer,
+    pub(super) tail: EndBuffer,
     pub(super) n_blocks: u32,
-    /// Where the first block stands, if there is one.
+    /// The offset of the first block, if there is one.
     pub(super) first: u64,
-    /// Where the next block will be written; 0 when no place was reserved yet.
+    /// The reserved offset of the next block; 0 when none was reserved yet.
     pub(super) reserved: u64,
 }
 
-impl ClassQueue {
-    pub(super) fn new(class: Class) -> ClassQueue {
-        ClassQueue { class, head: End::default(), tail: End::default(), n_blocks: 0, first: 0, reserved: 0 }
+impl FifoQueue {
+    pub(super) fn new(priority: Priority) -> FifoQueue {
+        FifoQueue {
+            priority,
+            head: EndBuffer::default(),
+            tail: EndBuffer::default(),
+            n_blocks: 0,
+            first: 0,
+            reserved: 0,
+        }
     }
 
     fn push(&mut self, entry: u64, blocks: &mut Blocks) -> Result<(), Error> {
@@ -135,22 +143,22 @@ impl ClassQueue {
             if self.n_blocks == 0 && self.head.length == 0 {
                 self.head = std::mem::take(&mut self.tail);
             } else {
-                let place = self.next_place(blocks);
+                let offset = self.next_block_offset(blocks);
                 self.reserved = blocks.reserve();
-                blocks.write(place, &self.tail.entries, self.reserved)?;
+                blocks.write(offset, &self.tail.entries, self.reserved)?;
                 if self.n_blocks == 0 {
-                    self.first = place;
+                    self.first = offset;
                 }
                 self.n_blocks += 1;
-                self.tail = End::default();
+                self.tail = EndBuffer::default();
             }
         }
         self.tail.push(entry);
         Ok(())
     }
 
-    /// The place that the last block names.
-    fn next_place(&mut self, blocks: &mut Blocks) -> u64 {
+    /// The offset to which the last block refers.
+    fn next_block_offset(&mut self, blocks: &mut Blocks) -> u64 {
         if self.reserved == 0 {
             self.reserved = blocks.reserve();
         }
@@ -161,7 +169,7 @@ impl ClassQueue {
         if self.head.length == 0 {
             if self.n_blocks > 0 {
                 let (entries, next) = blocks.read(self.first)?;
-                self.head = End { entries, start: 0, length: BLOCK_ENTRIES as u8 };
+                self.head = EndBuffer { entries, start: 0, length: BLOCK_ENTRIES as u8 };
                 self.first = next;
                 self.n_blocks -= 1;
             } else {
@@ -176,15 +184,15 @@ impl ClassQueue {
             return Ok(());
         }
         if self.head.length as usize == BLOCK_ENTRIES {
-            let next = if self.n_blocks == 0 { self.next_place(blocks) } else { self.first };
-            let place = blocks.reserve();
-            blocks.write(place, &self.head.entries, next)?;
-            self.first = place;
+            let next = if self.n_blocks == 0 { self.next_block_offset(blocks) } else { self.first };
+            let offset = blocks.reserve();
+            blocks.write(offset, &self.head.entries, next)?;
+            self.first = offset;
             self.n_blocks += 1;
-            self.head = End::default();
+            self.head = EndBuffer::default();
         } else {
-            // There is room, but behind the entries: they move to the end of it.
-            let mut moved = End::default();
+            // The free room is after the entries: move them to the end of the buffer.
+            let mut moved = EndBuffer::default();
             for &entry in self.head.as_slice().iter().rev() {
                 moved.push_front(entry);
             }
@@ -194,60 +202,75 @@ impl ClassQueue {
         Ok(())
     }
 
+    fn len(&self) -> usize {
+        usize::from(self.head.length) + self.n_blocks as usize * BLOCK_ENTRIES + usize::from(self.tail.length)
+    }
+
     fn is_empty(&self) -> bool {
         self.head.length == 0 && self.n_blocks == 0 && self.tail.length == 0
     }
 }
 
-/// The queues of one host, the best class first.
+/// The queues of one host, smallest priority first.
 #[derive(Debug, Default)]
-pub(super) struct Queues(pub(super) Vec<ClassQueue>);
+pub(super) struct Queues(pub(super) Vec<FifoQueue>);
 
 impl Queues {
-    /// Adds an entry at the end of its class.
-    pub(super) fn push(&mut self, class: Class, entry: u64, blocks: &mut Blocks) -> Result<(), Error> {
-        let index = self.of(class);
+    /// Adds an entry at the end of the queue of its priority.
+    pub(super) fn push(&mut self, priority: Priority, entry: u64, blocks: &mut Blocks) -> Result<(), Error> {
+        let index = self.queue_index(priority);
         self.0[index].push(entry, blocks)
     }
 
-    /// Puts an entry back in front of its class.
-    pub(super) fn push_front(&mut self, class: Class, entry: u64, blocks: &mut Blocks) -> Result<(), Error> {
-        let index = self.of(class);
+    /// Puts an entry at the front of the queue of its priority.
+    pub(super) fn push_front(&mut self, priority: Priority, entry: u64, blocks: &mut Blocks) -> Result<(), Error> {
+        let index = self.queue_index(priority);
         self.0[index].push_front(entry, blocks)
     }
 
-    /// Takes the first entry of the best class.
-    pub(super) fn pop(&mut self, blocks: &Blocks) -> Result<Option<(Class, u64)>, Error> {
+    /// Removes the first entry of the smallest priority.
+    pub(super) fn pop(&mut self, blocks: &Blocks) -> Result<Option<(Priority, u64)>, Error> {
         self.pop_at(0, blocks)
     }
 
-    /// Takes the first entry of one of the classes that have any.
-    pub(super) fn pop_at(&mut self, index: usize, blocks: &Blocks) -> Result<Option<(Class, u64)>, Error> {
+    /// Removes the first entry of the `index`-th of the queues that have entries.
+    pub(super) fn pop_at(&mut self, index: usize, blocks: &Blocks) -> Result<Option<(Priority, u64)>, Error> {
         let Some(queue) = self.0.get_mut(index) else { return Ok(None) };
-        let class = queue.class;
+        let priority = queue.priority;
         let entry = queue.pop(blocks)?;
         if queue.is_empty() {
             self.0.remove(index);
         }
-        Ok(entry.map(|entry| (class, entry)))
+        Ok(entry.map(|entry| (priority, entry)))
     }
 
-    /// How many classes have entries.
-    pub(super) fn n_classes(&self) -> usize {
+    /// The number of priorities that have entries.
+    pub(super) fn n_priorities(&self) -> usize {
         self.0.len()
     }
 
-    /// The class of the entry that comes next.
-    pub(super) fn best(&self) -> Class {
-        self.0.first().map_or(Class::LAST, |queue| queue.class)
+    /// The priority of the next entry; [`Priority::LAST`] when there is none.
+    pub(super) fn best(&self) -> Priority {
+        self.0.first().map_or(Priority::LAST, |queue| queue.priority)
     }
 
-    fn of(&mut self, class: Class) -> usize {
-        let index = self.0.partition_point(|queue| queue.class < class);
-        if self.0.get(index).is_none_or(|queue| queue.class != class) {
-            // Most hosts have one class: room for four at once would be the larger part of what a host takes.
+    /// The second smallest priority that has entries, or the smallest when it is the only one.
+    pub(super) fn second(&self) -> Priority {
+        self.0.get(1).map_or(self.best(), |queue| queue.priority)
+    }
+
+    /// The number of entries of the first priority.
+    pub(super) fn n_first(&self) -> usize {
+        let first = self.0.first().filter(|queue| queue.priority == Priority::FIRST);
+        first.map_or(0, FifoQueue::len)
+    }
+
+    fn queue_index(&mut self, priority: Priority) -> usize {
+        let index = self.0.partition_point(|queue| queue.priority < priority);
+        if self.0.get(index).is_none_or(|queue| queue.priority != priority) {
+            // Most hosts use one priority: the default growth to four queues would be most of the memory of a host.
             self.0.reserve_exact(1);
-            self.0.insert(index, ClassQueue::new(class));
+            self.0.insert(index, FifoQueue::new(priority));
         }
         index
     }
@@ -258,21 +281,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn entries_leave_by_class_and_then_in_the_order_they_came() {
+    fn entries_leave_by_priority_and_then_in_the_order_they_came() {
         let folder = tempfile::tempdir().unwrap();
         let mut blocks = Blocks::open(&folder.path().join("queues"), 0).unwrap();
         let mut queues = Queues::default();
         for entry in 0..10_000 {
-            queues.push(Class((entry % 3) as u8), entry, &mut blocks).unwrap();
+            queues.push(Priority((entry % 3) as u8), entry, &mut blocks).unwrap();
             if entry % 1_000 == 0 {
                 blocks.sync().unwrap();
             }
         }
-        // More than a block goes back in front of the queue, and a few of those in turn.
+        // More than a block of entries goes back to the front, then a few of those again.
         for n_back in [1, 40, 5] {
-            let out: Vec<(Class, u64)> = (0..n_back).map(|_| queues.pop(&blocks).unwrap().unwrap()).collect();
-            for (class, entry) in out.into_iter().rev() {
-                queues.push_front(class, entry, &mut blocks).unwrap();
+            let out: Vec<(Priority, u64)> = (0..n_back).map(|_| queues.pop(&blocks).unwrap().unwrap()).collect();
+            for (priority, entry) in out.into_iter().rev() {
+                queues.push_front(priority, entry, &mut blocks).unwrap();
             }
         }
         let mut left = Vec::new();

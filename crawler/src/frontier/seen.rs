@@ -1,11 +1,11 @@
-//! Which fingerprints are known, exactly, on disk.
+//! The set of known fingerprints: exact, on disk, with bounded memory.
 //!
-//! New fingerprints gather in memory; when [`MEMORY_ENTRIES`] have come they are sorted and written as a run, and runs
-//! are merged by a thread of its own so that each is [`STEP`] times as large as all smaller ones together. A look-up
-//! asks the largest first, and eight of nine known fingerprints are there: its cost hardly grows with the set. A Bloom
-//! filter in front says which fingerprints are certainly new and need no look-up; it never says that one is known, so
-//! its mistakes cost a look-up and never a page. It begins small and is made anew, at the size that is given, when the
-//! set has outgrown it: beyond that, look-ups become more frequent and memory stays what it is.
+//! New fingerprints are collected in memory; [`MEMORY_ENTRIES`] of them are sorted and written as a run, and runs are
+//! merged on a separate thread so that each is [`SIZE_RATIO`] times as large as all smaller ones together. A look-up
+//! searches the largest run first, which has eight of nine known fingerprints, so that its cost hardly grows with the
+//! set. A Bloom filter tells which fingerprints are certainly new; its false positives cost a look-up and never lose a
+//! URL. It starts small and is rebuilt at its full size when the set has outgrown it; beyond that, look-ups become more
+//! frequent and memory stays constant.
 
 mod filter;
 mod run;
@@ -19,26 +19,26 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use self::filter::Filter;
 use self::run::{Run, RunWriter, merge, run_path};
-use super::files::{at, replace};
+use super::files::{io_error, replace};
 use crate::error::Error;
 
-/// Fingerprints gathered in memory before they become a run: a table of 2^17 slots, seven eighths full.
+/// Fingerprints collected in memory before they are written as a run: a table of 2^17 slots, seven eighths full.
 const MEMORY_ENTRIES: usize = (1 << 17) / 8 * 7;
 /// Fingerprints after which a checkpoint is due.
 const UNSAVED_ENTRIES: usize = 900_000;
-/// A run is so many times as large as all smaller ones together.
-const STEP: u64 = 8;
-/// Bits that the filter should have for each fingerprint.
+/// A run is at least this many times as large as all smaller ones together.
+const SIZE_RATIO: u64 = 8;
+/// Bits of the Bloom filter per fingerprint.
 const FILTER_BITS: u64 = 13;
-/// How much smaller than its full size the filter begins.
+/// The factor by which the filter starts smaller than its full size.
 const FILTER_START: usize = 16;
-/// Slots of the table of recently found fingerprints, a power of two.
+/// Slots of the cache of recently found fingerprints, a power of two.
 const RECENT_SLOTS: usize = 1 << 16;
 
-/// A set of fingerprints, each with a number that its owner gave it.
+/// A set of fingerprints, each with the number of its URL.
 pub(super) struct Seen {
     folder: PathBuf,
-    memory: HashMap<u64, u32, Already>,
+    memory: HashMap<u64, u32, IdentityHasher>,
     /// The largest first.
     runs: Vec<Run>,
     next_run: u64,
@@ -48,17 +48,17 @@ pub(super) struct Seen {
     merging: Option<Merging>,
     /// Fingerprints that came since the last checkpoint.
     unsaved: usize,
-    /// No checkpoint speaks of runs from this number on.
+    /// Runs from this number on are in no checkpoint yet.
     first_unsaved_run: u64,
-    /// Files that no checkpoint after the next one names.
+    /// Files of merged runs, to be removed after the next checkpoint.
     replaced: Vec<PathBuf>,
 }
 
-/// A fingerprint is a hash already.
+/// Fingerprints are hashes already and are not hashed again.
 #[derive(Clone, Copy, Default)]
-struct Already(u64);
+struct IdentityHasher(u64);
 
-impl std::hash::Hasher for Already {
+impl std::hash::Hasher for IdentityHasher {
     fn finish(&self) -> u64 {
         self.0
     }
@@ -70,10 +70,10 @@ impl std::hash::Hasher for Already {
     }
 }
 
-impl std::hash::BuildHasher for Already {
-    type Hasher = Already;
-    fn build_hasher(&self) -> Already {
-        Already(0)
+impl std::hash::BuildHasher for IdentityHasher {
+    type Hasher = IdentityHasher;
+    fn build_hasher(&self) -> IdentityHasher {
+        IdentityHasher(0)
     }
 }
 
@@ -83,21 +83,21 @@ struct Merging {
 }
 
 impl Seen {
-    /// An empty set in a folder, or the one that the runs of a checkpoint make.
+    /// Opens the set with the runs of a checkpoint; without runs it is empty.
     pub(super) fn open(folder: &Path, runs: &[u64], filter_digest: u64, filter_bytes: usize) -> Result<Seen, Error> {
         let mut opened = Vec::new();
         for &number in runs {
             opened.push(Run::open(folder, number)?);
         }
-        let filter = match saved_filter(folder, filter_digest) {
+        let filter = match load_filter(folder, filter_digest) {
             Some(filter) if !runs.is_empty() => filter,
-            _ => made_filter(&opened, filter_bytes / FILTER_START, filter_bytes)?,
+            _ => build_filter(&opened, filter_bytes / FILTER_START, filter_bytes)?,
         };
-        remove_strangers(folder, runs)?;
+        remove_orphan_runs(folder, runs)?;
         let next_run = runs.iter().max().map_or(0, |last| last + 1);
         let mut seen = Seen {
             folder: folder.to_owned(),
-            memory: HashMap::with_capacity_and_hasher(MEMORY_ENTRIES, Already(0)),
+            memory: HashMap::with_capacity_and_hasher(MEMORY_ENTRIES, IdentityHasher(0)),
             runs: opened,
             next_run,
             filter,
@@ -112,9 +112,9 @@ impl Seen {
         Ok(seen)
     }
 
-    /// Brings what answers for some fingerprints closer, all at once: one after the other they would each wait for the
-    /// memory.
-    pub(super) fn prepare(&self, fingerprints: &[u64]) {
+    /// Prefetches the cache lines that look-ups of these fingerprints will read, so that their memory latencies
+    /// overlap.
+    pub(super) fn prefetch(&self, fingerprints: &[u64]) {
         let touch = |sum: u64, &fingerprint: &u64| {
             let recent = self.recent[fingerprint as usize & (RECENT_SLOTS - 1)].0;
             sum.wrapping_add(recent).wrapping_add(u64::from(self.filter.touch(fingerprint)))
@@ -122,7 +122,7 @@ impl Seen {
         std::hint::black_box(fingerprints.iter().fold(0, touch));
     }
 
-    /// The number of a fingerprint that is known.
+    /// The number of a fingerprint; `None` when it is not known.
     pub(super) fn get(&mut self, fingerprint: u64) -> Result<Option<u32>, Error> {
         let slot = fingerprint as usize & (RECENT_SLOTS - 1);
         if self.recent[slot].0 == fingerprint && fingerprint != 0 {
@@ -155,12 +155,12 @@ impl Seen {
         Ok(())
     }
 
-    /// Whether so much has come since the last checkpoint that another is due.
-    pub(super) fn wants_checkpoint(&self) -> bool {
+    /// Whether enough fingerprints were added since the last checkpoint for another.
+    pub(super) fn is_checkpoint_due(&self) -> bool {
         self.unsaved >= UNSAVED_ENTRIES
     }
 
-    /// Brings everything to the disk; gives the runs that now make the set and the digest of the saved filter.
+    /// Syncs the set to disk; gives its runs and the digest of the saved filter, for a checkpoint.
     pub(super) fn save(&mut self) -> Result<(Vec<u64>, u64), Error> {
         self.spill()?;
         for run in &mut self.runs {
@@ -172,17 +172,17 @@ impl Seen {
         Ok((self.runs.iter().map(|run| run.number).collect(), xxh3_64(self.filter.as_bytes())))
     }
 
-    /// Removes what the checkpoint just written no longer names.
-    pub(super) fn forget_replaced(&mut self) {
+    /// Removes the files that the checkpoint just written no longer uses.
+    pub(super) fn remove_replaced_files(&mut self) {
         for path in self.replaced.drain(..) {
-            // A file that stays behind is removed at the next opening.
+            // A file that could not be removed is removed at the next opening.
             let _ = fs::remove_file(path);
         }
     }
 
     /// Writes what is in memory as a run.
     fn spill(&mut self) -> Result<(), Error> {
-        self.take_merged(false)?;
+        self.finish_merge(false)?;
         if !self.memory.is_empty() {
             let mut entries: Vec<(u64, u32)> = self.memory.drain().collect();
             entries.sort_unstable();
@@ -193,18 +193,18 @@ impl Seen {
             }
             self.runs.push(writer.finish()?);
             self.sort_runs();
-            self.widen_filter()?;
+            self.grow_filter()?;
         }
         self.start_merge();
         Ok(())
     }
 
-    /// Makes the filter anew when the set has outgrown it; everything is in the runs then.
-    fn widen_filter(&mut self) -> Result<(), Error> {
+    /// Rebuilds the filter when the set has outgrown it; all fingerprints must be in the runs.
+    fn grow_filter(&mut self) -> Result<(), Error> {
         let bytes = self.filter.as_bytes().len();
         if bytes < filter_bytes_for(&self.runs, bytes, self.max_filter_bytes) {
             self.filter = Filter::new(0);
-            self.filter = made_filter(&self.runs, bytes, self.max_filter_bytes)?;
+            self.filter = build_filter(&self.runs, bytes, self.max_filter_bytes)?;
         }
         Ok(())
     }
@@ -213,7 +213,8 @@ impl Seen {
         self.runs.sort_by_key(|run| std::cmp::Reverse(run.entries));
     }
 
-    fn take_merged(&mut self, wait: bool) -> Result<(), Error> {
+    fn finish_merge(&mut self, wait: bool) -> Result<(), Error> {
+        let wait = wait || is_simulated();
         if !self.merging.as_ref().is_some_and(|merging| wait || merging.thread.is_finished()) {
             return Ok(());
         }
@@ -224,7 +225,7 @@ impl Seen {
             if number < self.first_unsaved_run {
                 self.replaced.push(path);
             } else {
-                // A file that stays behind is removed at the next opening.
+                // A file that could not be removed is removed at the next opening.
                 let _ = fs::remove_file(path);
             }
         }
@@ -234,36 +235,53 @@ impl Seen {
         Ok(())
     }
 
-    /// Merges every run that is not large enough against those behind it.
+    /// Starts merging the runs that are too small compared with those after them.
     fn start_merge(&mut self) {
         if self.merging.is_some() {
             return;
         }
         let smaller = |index: usize| self.runs[index + 1..].iter().map(|run| run.entries).sum::<u64>();
-        let is_too_small = |index: &usize| self.runs[*index].entries < STEP * smaller(*index);
+        let is_too_small = |index: &usize| self.runs[*index].entries < SIZE_RATIO * smaller(*index);
         let Some(first) = (0..self.runs.len()).find(is_too_small) else { return };
         let inputs: Vec<u64> = self.runs[first..].iter().map(|run| run.number).collect();
         let (folder, number, merged) = (self.folder.clone(), self.next_run, inputs.clone());
         self.next_run += 1;
-        let thread = std::thread::spawn(move || merge(&folder, &merged, number));
+        let merge = move || merge(&folder, &merged, number);
+        let thread = match is_simulated() {
+            true => std::thread::spawn(already(merge())),
+            false => std::thread::spawn(merge),
+        };
         self.merging = Some(Merging { inputs, thread });
     }
 }
 
 impl Drop for Seen {
     fn drop(&mut self) {
-        // A half-written run is named by no checkpoint; waiting only keeps the thread from outliving the folder.
-        let _ = self.take_merged(true);
+        // An incomplete run is in no checkpoint; waiting only keeps the thread from outliving the folder.
+        let _ = self.finish_merge(true);
     }
 }
 
-fn saved_filter(folder: &Path, digest: u64) -> Option<Filter> {
+/// Whether the disk is simulated: then runs are merged on its thread, and at once, so that a seed decides everything.
+fn is_simulated() -> bool {
+    #[cfg(test)]
+    return super::simulated_disk::is_active();
+    #[cfg(not(test))]
+    false
+}
+
+/// Gives a result that is there already.
+fn already(merged: Result<Run, Error>) -> impl FnOnce() -> Result<Run, Error> {
+    move || merged
+}
+
+fn load_filter(folder: &Path, digest: u64) -> Option<Filter> {
     let bytes = fs::read(folder.join("bloom")).ok()?;
     (xxh3_64(&bytes) == digest).then(|| Filter::from_bytes(bytes))?
 }
 
-/// A filter of everything in some runs, of at least so many bytes and large enough for what comes next.
-fn made_filter(runs: &[Run], least_bytes: usize, max_bytes: usize) -> Result<Filter, Error> {
+/// A filter of all fingerprints in some runs, of at least `least_bytes` and with room for the next run.
+fn build_filter(runs: &[Run], least_bytes: usize, max_bytes: usize) -> Result<Filter, Error> {
     let mut filter = Filter::new(filter_bytes_for(runs, least_bytes, max_bytes));
     for run in runs {
         let mut entries = run.entries()?;
@@ -274,19 +292,19 @@ fn made_filter(runs: &[Run], least_bytes: usize, max_bytes: usize) -> Result<Fil
     Ok(filter)
 }
 
-/// How large a filter must be until more fingerprints have gathered in memory.
+/// The size of a filter for these runs and one more.
 fn filter_bytes_for(runs: &[Run], least_bytes: usize, max_bytes: usize) -> usize {
     let n_entries = runs.iter().map(|run| run.entries).sum::<u64>() + MEMORY_ENTRIES as u64;
     if least_bytes as u64 * 8 < n_entries * FILTER_BITS { max_bytes } else { least_bytes.min(max_bytes) }
 }
 
-fn remove_strangers(folder: &Path, runs: &[u64]) -> Result<(), Error> {
-    for entry in fs::read_dir(folder).map_err(at(folder, "list"))?.flatten() {
+fn remove_orphan_runs(folder: &Path, runs: &[u64]) -> Result<(), Error> {
+    for entry in fs::read_dir(folder).map_err(io_error(folder, "list"))?.flatten() {
         let name = entry.file_name();
         let number = name.to_str().and_then(|name| name.strip_prefix("seen-")).and_then(|rest| rest.parse().ok());
         if number.is_some_and(|number: u64| !runs.contains(&number)) {
             let path = entry.path();
-            fs::remove_file(&path).map_err(at(&path, "remove"))?;
+            fs::remove_file(&path).map_err(io_error(&path, "remove"))?;
         }
     }
     Ok(())
@@ -311,10 +329,10 @@ mod tests {
             seen.insert(fingerprint(number), number).unwrap();
             if number % 2_000 == 1_999 {
                 saved = seen.save().unwrap();
-                seen.forget_replaced();
+                seen.remove_replaced_files();
             }
         }
-        seen.take_merged(true).unwrap();
+        seen.finish_merge(true).unwrap();
         assert!(seen.runs.len() < 20, "runs are merged");
         assert_eq!(seen.filter.as_bytes().len(), 1 << 22, "the filter grows with the set");
         drop(seen);

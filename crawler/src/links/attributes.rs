@@ -2,10 +2,10 @@
 
 use super::scan::Attribute;
 
-/// More attributes than this in one tag are not looked at.
+/// The largest number of attributes that are read of one tag.
 const MAX_ATTRIBUTES: usize = 64;
 
-/// Where the tag whose name ends at `from` is closed: the place of its `>`, past those within quotes.
+/// The index of the `>` that closes the tag whose name ends at `from`; a `>` within quotes does not count.
 pub fn tag_end(bytes: &[u8], from: usize) -> Option<usize> {
     let mut at = from;
     loop {
@@ -13,7 +13,7 @@ pub fn tag_end(bytes: &[u8], from: usize) -> Option<usize> {
         if bytes[at] == b'>' {
             return Some(at);
         }
-        // A quote opens a value only behind an equals sign; elsewhere it is a letter like others.
+        // A quote opens a value only after an equals sign.
         let before = bytes[from..at].trim_ascii_end();
         at += 1;
         if before.last() == Some(&b'=') {
@@ -22,7 +22,7 @@ pub fn tag_end(bytes: &[u8], from: usize) -> Option<usize> {
     }
 }
 
-/// Reads the attributes between the tag's name and its `>`. A value whose quote is never closed is left out.
+/// Reads the attributes between the tag's name and its `>`. A value with an unclosed quote is dropped.
 pub fn read<'t>(mut rest: &'t [u8], attributes: &mut Vec<Attribute<'t>>) {
     let skip = |bytes: &'t [u8], unwanted: fn(u8) -> bool| {
         let n = bytes.iter().take_while(|byte| unwanted(**byte)).count();
@@ -34,7 +34,7 @@ pub fn read<'t>(mut rest: &'t [u8], attributes: &mut Vec<Attribute<'t>>) {
         if rest.is_empty() {
             return;
         }
-        // An equals sign in the first place belongs to the name.
+        // A leading equals sign belongs to the name.
         let name_end =
             1 + rest[1..].iter().take_while(|byte| !byte.is_ascii_whitespace() && !matches!(byte, b'/' | b'=')).count();
         let name = &rest[..name_end];

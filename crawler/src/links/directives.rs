@@ -1,11 +1,11 @@
-//! What a page asks of crawlers and browsers in `<meta>` and headers.
+//! Robots directives and refreshes in `<meta>` and headers.
 
 use std::time::Duration;
 
 /// What `<meta name="robots">` or `X-Robots-Tag` asks for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RobotsDirectives {
-    /// The page should not be kept.
+    /// The page should not be stored.
     pub noindex: bool,
     /// Its links should not be followed.
     pub nofollow: bool,
@@ -39,7 +39,7 @@ impl RobotsDirectives {
         }
     }
 
-    /// Both together: what either asks for.
+    /// The union of two sets of directives.
     pub fn and(self, other: RobotsDirectives) -> RobotsDirectives {
         RobotsDirectives { noindex: self.noindex || other.noindex, nofollow: self.nofollow || other.nofollow }
     }
@@ -75,7 +75,7 @@ pub fn refresh(content: &[u8]) -> Option<(Duration, &[u8])> {
     (!rest.is_empty()).then_some((after, rest))
 }
 
-/// The label behind `charset=` in a content type.
+/// The label after `charset=` in a content type.
 pub fn charset_in(content: &[u8]) -> Option<&[u8]> {
     let at = content.windows(7).position(|part| part.eq_ignore_ascii_case(b"charset"))?;
     let rest = content[at + 7..].trim_ascii_start().strip_prefix(b"=")?.trim_ascii_start();

@@ -14,7 +14,7 @@ const LATIN: &[&str] = &[
     "divide", "oslash", "ugrave", "uacute", "ucirc", "uuml", "yacute", "thorn", "yuml",
 ];
 
-/// Others that links and anchors are seen with.
+/// Other names that are common in links and anchor texts.
 const OTHERS: &[(&str, char)] = &[
     ("amp", '&'),
     ("AMP", '&'),
@@ -48,7 +48,7 @@ const OTHERS: &[(&str, char)] = &[
     ("euro", '\u{20AC}'),
 ];
 
-/// The bytes with their character references decoded to UTF-8. Most have none and are given back as they are.
+/// The bytes with their character references decoded to UTF-8. Bytes without references are borrowed.
 pub fn decode(bytes: &[u8]) -> Cow<'_, [u8]> {
     let Some(first) = memchr::memchr(b'&', bytes) else { return Cow::Borrowed(bytes) };
     let mut decoded = Vec::with_capacity(bytes.len());
@@ -72,7 +72,7 @@ pub fn decode(bytes: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(decoded)
 }
 
-/// The letter that the reference at the beginning stands for, and the length of the reference.
+/// The character of the reference at the start, and the length of the reference.
 fn reference(bytes: &[u8]) -> Option<(char, usize)> {
     let body = &bytes[1..bytes.len().min(34)];
     if let Some(number) = body.strip_prefix(b"#") {
@@ -95,13 +95,13 @@ fn reference(bytes: &[u8]) -> Option<(char, usize)> {
     }
     let latin = LATIN.iter().position(|known| *known == name);
     let letter = match latin {
-        Some(place) => char::from_u32(0xA0 + place as u32)?,
+        Some(index) => char::from_u32(0xA0 + index as u32)?,
         None => OTHERS.iter().find(|(known, _)| *known == name)?.1,
     };
     Some((letter, 1 + length + usize::from(closed)))
 }
 
-/// A number as a letter: those of windows-1252 where the number means none, U+FFFD where nothing helps.
+/// The character of a numeric reference: windows-1252 for 0x80 to 0x9F, U+FFFD for invalid numbers.
 fn letter(number: u32) -> char {
     match number {
         0x80..=0x9F => {

@@ -1,10 +1,10 @@
-//! The few states of HTML that decide whether `<a` is a tag, over chunks of any size.
+//! A minimal HTML tokenizer over chunks of any size: only the states that decide whether `<a` is a tag.
 
 use memchr::{memchr, memmem};
 
 use super::attributes;
 
-/// A tag that is not closed within this many bytes is no tag.
+/// A tag that is not closed within this many bytes is skipped.
 const MAX_TAG_BYTES: usize = 64 << 10;
 
 /// The tags that matter here.
@@ -19,20 +19,20 @@ pub enum Tag {
     Noscript,
 }
 
-/// One attribute as it stands in the page, references not decoded.
+/// One attribute, with undecoded character references.
 #[derive(Clone, Copy, Debug)]
 pub struct Attribute<'t> {
     pub name: &'t [u8],
     pub value: &'t [u8],
 }
 
-/// Who is told.
-pub trait Sink {
+/// Receives the tags and the text.
+pub trait TagHandler {
     fn start_tag(&mut self, tag: Tag, attributes: &[Attribute<'_>]);
     fn end_tag(&mut self, tag: Tag);
     fn text(&mut self, text: &[u8]);
-    /// A tag stands between two texts.
-    fn gap(&mut self);
+    /// A tag separates two texts.
+    fn tag_boundary(&mut self);
 }
 
 #[derive(Clone, Copy)]
@@ -50,59 +50,59 @@ enum State {
 pub struct Scanner {
     state: State,
     wants_text: bool,
-    /// What the last chunk left unfinished.
-    held: Vec<u8>,
-    /// An unfinished tag is looked at again when this much is there: twice as much each time, so that a tag that
-    /// comes in single bytes costs no more than one that comes at once.
+    /// The incomplete end of the last chunk.
+    buffered: Vec<u8>,
+    /// An incomplete tag is scanned again at this length, which doubles each time, so that single-byte chunks take
+    /// linear time.
     retry_at: usize,
 }
 
-/// What a look at the beginning of the bytes gave.
+/// The result of one scanning step.
 enum Step {
-    /// So many bytes are done.
+    /// This many bytes were consumed.
     Taken(usize),
-    /// It takes more bytes to decide.
+    /// More bytes are needed to decide.
     More,
 }
 
 impl Scanner {
     pub fn new(wants_text: bool) -> Scanner {
-        Scanner { state: State::Text, wants_text, held: Vec::new(), retry_at: 0 }
+        Scanner { state: State::Text, wants_text, buffered: Vec::new(), retry_at: 0 }
     }
 
-    pub fn feed(&mut self, chunk: &[u8], sink: &mut dyn Sink) {
-        if self.held.is_empty() {
-            let taken = self.scan(chunk, false, sink);
-            self.hold(&chunk[taken..]);
+    pub fn feed(&mut self, chunk: &[u8], handler: &mut dyn TagHandler) {
+        if self.buffered.is_empty() {
+            let taken = self.scan(chunk, false, handler);
+            self.buffer(&chunk[taken..]);
         } else {
-            self.held.extend_from_slice(chunk);
-            if self.held.len() < self.retry_at {
+            self.buffered.extend_from_slice(chunk);
+            if self.buffered.len() < self.retry_at {
                 return;
             }
-            let held = std::mem::take(&mut self.held);
-            let taken = self.scan(&held, false, sink);
-            self.hold(&held[taken..]);
+            let buffered = std::mem::take(&mut self.buffered);
+            let taken = self.scan(&buffered, false, handler);
+            self.buffer(&buffered[taken..]);
         }
     }
 
-    /// The page ends here: what is unfinished is read as far as it goes.
-    pub fn finish(&mut self, sink: &mut dyn Sink) {
-        let held = std::mem::take(&mut self.held);
-        self.scan(&held, true, sink);
+    /// Ends the page: an incomplete tag is read as far as it goes.
+    pub fn finish(&mut self, handler: &mut dyn TagHandler) {
+        let buffered = std::mem::take(&mut self.buffered);
+        self.scan(&buffered, true, handler);
     }
 
-    fn hold(&mut self, rest: &[u8]) {
+    fn buffer(&mut self, rest: &[u8]) {
         self.retry_at = rest.len() * 2;
-        self.held.extend_from_slice(rest);
+        self.buffered.extend_from_slice(rest);
     }
 
-    /// Goes through the bytes and says how many are done.
-    fn scan(&mut self, bytes: &[u8], is_last: bool, sink: &mut dyn Sink) -> usize {
+    /// Scans the bytes; gives the number consumed.
+    fn scan(&mut self, bytes: &[u8], is_last: bool, handler: &mut dyn TagHandler) -> usize {
         let mut at = 0;
         while at < bytes.len() {
             let rest = &bytes[at..];
             let step = match self.state {
-                State::Text => self.in_text(rest, is_last, sink),
+                State::Text => self.in_text(rest, is_last, handler),
                 State::Comment => self.in_comment(rest),
                 State::Declaration => match memchr(b'>', rest) {
                     Some(end) => {
@@ -116,7 +116,7 @@ impl Scanner {
             };
             match step {
                 Step::Taken(length) => at += length,
-                // Nothing more to come: the sign is a letter like others.
+                // At the end of the page the `<` is text.
                 Step::More if is_last => at += 1,
                 Step::More => return at,
             }
@@ -124,17 +124,17 @@ impl Scanner {
         bytes.len()
     }
 
-    fn in_text(&mut self, rest: &[u8], is_last: bool, sink: &mut dyn Sink) -> Step {
+    fn in_text(&mut self, rest: &[u8], is_last: bool, handler: &mut dyn TagHandler) -> Step {
         let open = memchr(b'<', rest).unwrap_or(rest.len());
         if open > 0 {
             if self.wants_text {
-                sink.text(&rest[..open]);
+                handler.text(&rest[..open]);
             }
             return Step::Taken(open);
         }
         match rest.get(1) {
-            Some(byte) if byte.is_ascii_alphabetic() => self.start_tag(rest, is_last, sink),
-            Some(b'/') => self.end_tag(rest, is_last, sink),
+            Some(byte) if byte.is_ascii_alphabetic() => self.start_tag(rest, is_last, handler),
+            Some(b'/') => self.end_tag(rest, is_last, handler),
             Some(b'!') => self.declaration(rest),
             Some(b'?') => {
                 self.state = State::Declaration;
@@ -142,7 +142,7 @@ impl Scanner {
             }
             Some(_) => {
                 if self.wants_text {
-                    sink.text(b"<");
+                    handler.text(b"<");
                 }
                 Step::Taken(1)
             }
@@ -163,30 +163,30 @@ impl Scanner {
         Step::Taken(if is_comment { 4 } else { 2 })
     }
 
-    fn start_tag(&mut self, rest: &[u8], is_last: bool, sink: &mut dyn Sink) -> Step {
+    fn start_tag(&mut self, rest: &[u8], is_last: bool, handler: &mut dyn TagHandler) -> Step {
         let name_end = name_end(rest, 1);
         let end = match attributes::tag_end(rest, name_end) {
             Some(end) => end,
             None if rest.len() > MAX_TAG_BYTES => return self.skip_tag(rest),
-            // A page cut within a tag still gives the attributes that are whole.
+            // A page truncated within a tag still gives the complete attributes.
             None if is_last => rest.len(),
             None => return Step::More,
         };
         let taken = Step::Taken((end + 1).min(rest.len()));
         let name = &rest[1..name_end];
         if self.wants_text {
-            sink.gap();
+            handler.tag_boundary();
         }
         if let Some(tag) = tag_named(name) {
             let mut found = Vec::with_capacity(8);
             attributes::read(&rest[name_end..end], &mut found);
-            sink.start_tag(tag, &found);
+            handler.start_tag(tag, &found);
         }
         self.state = content_of(name);
         taken
     }
 
-    fn end_tag(&mut self, rest: &[u8], is_last: bool, sink: &mut dyn Sink) -> Step {
+    fn end_tag(&mut self, rest: &[u8], is_last: bool, handler: &mut dyn TagHandler) -> Step {
         match rest.get(2) {
             None => Step::More,
             Some(byte) if byte.is_ascii_alphabetic() => {
@@ -197,10 +197,10 @@ impl Scanner {
                     None => return Step::More,
                 };
                 if let Some(tag) = tag_named(&rest[2..name_end]) {
-                    sink.end_tag(tag);
+                    handler.end_tag(tag);
                 }
                 if self.wants_text {
-                    sink.gap();
+                    handler.tag_boundary();
                 }
                 Step::Taken(end + 1)
             }
@@ -211,7 +211,7 @@ impl Scanner {
         }
     }
 
-    /// Too long to be a tag: everything up to its end goes, so that no byte is looked at twice.
+    /// Skips a tag that is too long, up to its end, so that no byte is scanned twice.
     fn skip_tag(&mut self, rest: &[u8]) -> Step {
         self.state = State::Declaration;
         Step::Taken(rest.len())
@@ -227,7 +227,7 @@ impl Scanner {
             }
             from = end + 1;
         }
-        // The last dashes may be the beginning of the end.
+        // The last dashes may belong to the end of the comment.
         let keep = rest.len().min(3);
         if rest.len() == keep { Step::More } else { Step::Taken(rest.len() - keep) }
     }
@@ -269,14 +269,14 @@ fn tag_named(name: &[u8]) -> Option<Tag> {
         (b"meta", Tag::Meta),
         (b"noscript", Tag::Noscript),
     ];
-    // Most tags are told apart by their first letter.
+    // The first letter excludes most tags.
     if !matches!(name.first()? | 0x20, b'a' | b'b' | b'f' | b'i' | b'l' | b'm' | b'n') {
         return None;
     }
     TAGS.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, tag)| *tag)
 }
 
-/// How what follows a start tag is to be read.
+/// The state after a start tag.
 fn content_of(name: &[u8]) -> State {
     const RAW: &[&[u8]] = &[b"script", b"style", b"textarea", b"title", b"xmp", b"iframe", b"noembed", b"noframes"];
     if !matches!(name.first().map(|byte| byte | 0x20), Some(b's' | b't' | b'x' | b'i' | b'n' | b'p')) {

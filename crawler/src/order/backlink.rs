@@ -1,12 +1,12 @@
 //! By the number of pages that link to a page.
 
-use super::{Class, HostCounts, Order};
+use super::{HostCounts, OrderingPolicy, Priority};
 use crate::frontier::Link;
 
 /// The link that was found most often goes first.
 pub struct Backlink;
 
-impl Order for Backlink {
+impl OrderingPolicy for Backlink {
     fn name(&self) -> &'static str {
         "backlink"
     }
@@ -15,19 +15,19 @@ impl Order for Backlink {
         true
     }
 
-    fn place(&mut self, _link: &Link, _host: &HostCounts, score: &mut f32) -> Class {
+    fn prioritize(&mut self, _link: &Link, _host: &HostCounts, score: &mut f32) -> Priority {
         *score = 1.0;
-        class_of(*score)
+        priority_of(*score)
     }
 
-    fn place_again(&mut self, _link: &Link, _host: &HostCounts, score: &mut f32) -> Class {
+    fn reprioritize(&mut self, _link: &Link, _host: &HostCounts, score: &mut f32) -> Priority {
         *score += 1.0;
-        class_of(*score)
+        priority_of(*score)
     }
 }
 
-/// Single links up to a hundred, then by ratio.
-fn class_of(links: f32) -> Class {
+/// One step per link up to a hundred links, logarithmic above.
+fn priority_of(links: f32) -> Priority {
     let steps = if links <= 100.0 { links } else { 100.0 + 12.0 * (links / 100.0).log2() };
-    Class::saturating(255 - (steps as u64).min(255))
+    Priority::saturating(255 - (steps as u64).min(255))
 }

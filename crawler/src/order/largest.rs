@@ -1,21 +1,22 @@
-//! WIRE's larger-sites-first: the host with most links waiting is asked first.
+//! WIRE's larger-sites-first: the host with most waiting links is served first.
 
-use super::{Class, HostCounts, Order};
+use super::{HostCounts, OrderingPolicy, Priority};
 use crate::frontier::Link;
 
-/// Serves throughput rather than quality: the largest queue decides when a crawl can end. Within a host, breadth first.
+/// Optimizes throughput rather than quality: the largest queue decides when a crawl can end. Within a host, breadth
+/// first.
 pub struct Largest;
 
-impl Order for Largest {
+impl OrderingPolicy for Largest {
     fn name(&self) -> &'static str {
         "largest"
     }
 
-    fn place(&mut self, link: &Link, _host: &HostCounts, _score: &mut f32) -> Class {
-        Class::saturating(u64::from(link.depth))
+    fn prioritize(&mut self, link: &Link, _host: &HostCounts, _score: &mut f32) -> Priority {
+        Priority::saturating(u64::from(link.depth))
     }
 
-    fn precedence(&self, host: &HostCounts) -> u64 {
+    fn host_priority(&self, host: &HostCounts) -> u64 {
         u64::MAX - host.pending
     }
 }

@@ -1,21 +1,21 @@
 //! Least-visited hosts first: breadth over hosts rather than over pages.
 
-use super::{Class, HostCounts, Order};
+use super::{HostCounts, OrderingPolicy, Priority};
 use crate::frontier::Link;
 
-/// The host with the fewest fetched pages is asked first; within a host, breadth first.
+/// The host with the fewest fetched pages is served first; within a host, breadth first.
 pub struct LeastVisited;
 
-impl Order for LeastVisited {
+impl OrderingPolicy for LeastVisited {
     fn name(&self) -> &'static str {
         "least-visited"
     }
 
-    fn place(&mut self, link: &Link, _host: &HostCounts, _score: &mut f32) -> Class {
-        Class::saturating(u64::from(link.depth))
+    fn prioritize(&mut self, link: &Link, _host: &HostCounts, _score: &mut f32) -> Priority {
+        Priority::saturating(u64::from(link.depth))
     }
 
-    fn precedence(&self, host: &HostCounts) -> u64 {
+    fn host_priority(&self, host: &HostCounts) -> u64 {
         host.fetched
     }
 }

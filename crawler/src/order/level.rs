@@ -1,18 +1,18 @@
 //! By URL level: home pages before pages deep in a site.
 
-use super::{Class, HostCounts, Order};
+use super::{HostCounts, OrderingPolicy, Priority};
 use crate::frontier::Link;
 
 /// Ten per slash in the path plus one per label in front of the registrable domain.
 pub struct Level;
 
-impl Order for Level {
+impl OrderingPolicy for Level {
     fn name(&self) -> &'static str {
         "level"
     }
 
-    fn place(&mut self, link: &Link, _host: &HostCounts, _score: &mut f32) -> Class {
-        Class::saturating(level(link))
+    fn prioritize(&mut self, link: &Link, _host: &HostCounts, _score: &mut f32) -> Priority {
+        Priority::saturating(level(link))
     }
 }
 

@@ -1,22 +1,23 @@
-//! PageRank over the part of the web that is known so far, computed anew every so many pages.
+//! PageRank over the part of the web that is known so far, recomputed at intervals.
 
 use std::collections::HashMap;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::{Class, HostCounts, Order, Visit};
+use super::{FetchedPage, HostCounts, OrderingPolicy, Priority};
 use crate::frontier::Link;
 
 const DAMPING: f32 = 0.85;
-/// Ranks are computed anew when the crawl has grown by this much.
+/// Ranks are recomputed when the number of fetched pages has grown by this factor.
 const GROWTH: f32 = 1.05;
-/// Rounds from the ranks of the last time: they only have to catch up.
+/// Iterations per computation. They start from the previous ranks, so few are needed.
 const ROUNDS: usize = 8;
-/// Classes that doubling the rank is worth.
-const CLASSES_PER_DOUBLING: f32 = 4.0;
+/// Priority steps per doubling of the rank.
+const STEPS_PER_DOUBLING: f32 = 4.0;
 
-/// The best-known order and the most expensive one: it keeps every link in memory (8 bytes each) and places every
-/// waiting link anew when ranks were computed. Between two computations a page's rank is what its known parents pass on to it. After a restart it begins to learn anew.
+/// The best-known order and the most expensive one: it keeps every link in memory (8 bytes each) and prioritizes every
+/// waiting link again after each computation. Between two computations a page's rank is what its known parents pass on
+/// to it. The graph is not saved: after a restart it starts empty.
 #[derive(Default)]
 pub struct PageRank {
     numbers: HashMap<u64, u32>,
@@ -24,7 +25,7 @@ pub struct PageRank {
     ranks: Vec<f32>,
     n_links: Vec<u32>,
     edges: Vec<(u32, u32)>,
-    /// The page whose links are being placed; seeds and what sitemaps name come from none.
+    /// The page whose links are being prioritized; none for seeds and sitemap entries.
     page: Option<u32>,
     share: f32,
     n_fetched: u32,
@@ -43,13 +44,13 @@ impl PageRank {
         number
     }
 
-    fn receive(&mut self, link: &Link) -> Class {
+    fn receive(&mut self, link: &Link) -> Priority {
         let to = self.number(link);
         if let Some(page) = self.page {
             self.edges.push((page, to));
             self.ranks[to as usize] += self.share;
         }
-        class_of(self.ranks[to as usize])
+        priority_of(self.ranks[to as usize])
     }
 
     fn compute(&mut self) {
@@ -64,7 +65,7 @@ impl PageRank {
     }
 }
 
-impl Order for PageRank {
+impl OrderingPolicy for PageRank {
     fn name(&self) -> &'static str {
         "pagerank"
     }
@@ -73,15 +74,15 @@ impl Order for PageRank {
         true
     }
 
-    fn place(&mut self, link: &Link, _host: &HostCounts, _score: &mut f32) -> Class {
+    fn prioritize(&mut self, link: &Link, _host: &HostCounts, _score: &mut f32) -> Priority {
         self.receive(link)
     }
 
-    fn place_again(&mut self, link: &Link, _host: &HostCounts, _score: &mut f32) -> Class {
+    fn reprioritize(&mut self, link: &Link, _host: &HostCounts, _score: &mut f32) -> Priority {
         self.receive(link)
     }
 
-    fn visit(&mut self, page: &Visit<'_>, _host: &HostCounts, _score: &mut f32) {
+    fn page_fetched(&mut self, page: &FetchedPage<'_>, _host: &HostCounts, _score: &mut f32) {
         let number = self.number(page.link);
         self.page = Some(number);
         self.n_links[number as usize] = page.n_links as u32;
@@ -95,14 +96,14 @@ impl Order for PageRank {
     }
 
     /// A redirect is a page with one link.
-    fn redirect(&mut self, link: &Link, _host: &HostCounts, _score: &mut f32) {
+    fn redirected(&mut self, link: &Link, _host: &HostCounts, _score: &mut f32) {
         let number = self.number(link);
         self.page = Some(number);
         self.n_links[number as usize] = 1;
         self.share = DAMPING * self.ranks[number as usize];
     }
 
-    fn unlinked(&mut self) {
+    fn no_source_page(&mut self) {
         self.page = None;
     }
 
@@ -110,25 +111,25 @@ impl Order for PageRank {
         std::mem::take(&mut self.is_new)
     }
 
-    fn precedence(&self, host: &HostCounts) -> u64 {
+    fn host_priority(&self, host: &HostCounts) -> u64 {
         // A host counts for less the more of it was fetched, by the square root, as in `opic`.
-        let damping = 0.5 * CLASSES_PER_DOUBLING * (1.0 + host.fetched as f32).log2();
-        let place = (f32::from(host.best.0) + damping) * 64.0;
-        (place as u64) << 32 | (u64::from(u32::MAX) - host.pending.min(u64::from(u32::MAX)))
+        let damping = 0.5 * STEPS_PER_DOUBLING * (1.0 + host.fetched as f32).log2();
+        let damped = (f32::from(host.best.0) + damping) * 64.0;
+        (damped as u64) << 32 | (u64::from(u32::MAX) - host.pending.min(u64::from(u32::MAX)))
     }
 
     fn reviews(&self) -> bool {
         true
     }
 
-    /// A link that was overtaken since it was placed goes back to where it belongs now.
-    fn review(&mut self, link: &Link, _host: &HostCounts) -> Class {
+    /// The priority by the current rank: a link that was overtaken is queued again with it.
+    fn review(&mut self, link: &Link, _host: &HostCounts) -> Priority {
         let number = self.number(link);
-        class_of(self.ranks[number as usize])
+        priority_of(self.ranks[number as usize])
     }
 }
 
-fn class_of(rank: f32) -> Class {
-    let steps = ((rank / (1.0 - DAMPING)).log2() * CLASSES_PER_DOUBLING).clamp(0.0, 255.0);
-    Class(255 - steps as u8)
+fn priority_of(rank: f32) -> Priority {
+    let steps = ((rank / (1.0 - DAMPING)).log2() * STEPS_PER_DOUBLING).clamp(0.0, 255.0);
+    Priority(255 - steps as u8)
 }

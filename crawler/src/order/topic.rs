@@ -1,45 +1,45 @@
-//! Focused crawling: links that promise a page on the topic go first.
+//! Focused crawling: links that probably lead to a page on the topic go first.
 
 use std::sync::{Arc, Mutex};
 
-use super::{Class, HostCounts, Order, Visit};
+use super::{FetchedPage, HostCounts, OrderingPolicy, Priority};
 use crate::frontier::Link;
-use crate::topic::{LinkModel, Subject, TermTable};
+use crate::topic::{LinkModel, TermTable, TopicProfile};
 
-/// How a page that was fetched is judged.
-pub type Judge = Box<dyn FnMut(&Visit<'_>) -> bool + Send>;
+/// Decides whether a fetched page is on the topic.
+pub type PageClassifier = Box<dyn FnMut(&FetchedPage<'_>) -> bool + Send>;
 
 /// Terms kept in the table of the default model.
 const N_TERMS: usize = 20;
 
-enum Judging {
-    By(Judge),
-    About(Subject),
+enum Classifier {
+    Custom(PageClassifier),
+    Words(TopicProfile),
 }
 
-/// How a link is judged before it is followed.
+/// How the relevance of a link is predicted before it is followed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TopicModel {
-    /// An on-line naive Bayes over anchor, surroundings and address.
+    /// An online naive Bayes classifier over anchor text, context and URL.
     #[default]
     NaiveBayes,
-    /// The most frequent words of all fetched pages, looked for in the address.
+    /// The number of the most frequent words of all fetched pages that occur in the URL.
     FrequentTerms {
         /// How many words.
         n: usize,
     },
 }
 
-/// What a focused crawl found so far; shared with whoever reports it.
+/// The result of a focused crawl so far; shared with the report.
 #[derive(Clone, Debug, Default)]
 pub struct Harvest {
-    /// Pages judged.
+    /// Pages classified.
     pub n_pages: u64,
     /// Of these, pages on the topic.
     pub n_on_topic: u64,
     /// The most frequent terms: of all pages for the frequent-terms model, else of the pages on the topic.
     pub terms: Vec<(String, u32)>,
-    /// The words that make the topic, with their weights; empty when something else judges pages.
+    /// The words that make the topic, with their weights; empty for a custom classifier.
     pub words: Vec<(String, f32)>,
 }
 
@@ -50,61 +50,62 @@ impl Harvest {
     }
 }
 
-/// A score that says that the page was fetched, and what it was.
+/// Scores of fetched pages: on the topic, or not. Zero means not fetched.
 const ON_TOPIC: f32 = 1.0;
 const OFF_TOPIC: f32 = -1.0;
-/// The class of a link of which nothing is known.
+/// The priority of a link without evidence.
 const UNKNOWN: f32 = 128.0;
-/// Classes that one unit of log odds is worth.
-const CLASSES_PER_UNIT: f32 = 6.0;
+/// Priority steps per unit of log odds.
+const STEPS_PER_UNIT: f32 = 6.0;
 
-/// The policy. After a restart it knows its topic, and its model of links begins to learn anew; links keep their places.
+/// The focused policy. After a restart the topic is restored and waiting links keep their priorities; the link model
+/// starts empty.
 pub struct Topic {
     model: TopicModel,
-    judging: Judging,
+    classifier: Classifier,
     links: LinkModel,
     terms: TermTable,
-    from_topic: bool,
+    from_on_topic: bool,
     harvest: Arc<Mutex<Harvest>>,
 }
 
 impl Topic {
-    /// A focused order; `judge` says of each fetched page whether it is on the topic.
-    pub fn new(model: TopicModel, judge: Judge) -> Topic {
-        Topic::judging(model, Judging::By(judge))
+    /// A focused policy with a custom page classifier.
+    pub fn new(model: TopicModel, classify: PageClassifier) -> Topic {
+        Topic::with_classifier(model, Classifier::Custom(classify))
     }
 
-    /// A focused order for a crawl, which judges pages by their words.
-    pub fn about(model: TopicModel, subject: Subject) -> Topic {
-        Topic::judging(model, Judging::About(subject))
+    /// A focused policy that classifies pages by their words.
+    pub fn with_profile(model: TopicModel, profile: TopicProfile) -> Topic {
+        Topic::with_classifier(model, Classifier::Words(profile))
     }
 
-    fn judging(model: TopicModel, judging: Judging) -> Topic {
+    fn with_classifier(model: TopicModel, classifier: Classifier) -> Topic {
         Topic {
             model,
-            judging,
+            classifier,
             links: LinkModel::default(),
             terms: TermTable::default(),
-            from_topic: true,
+            from_on_topic: true,
             harvest: Arc::default(),
         }
     }
 
-    /// What was found so far, also after the policy went into a crawl.
+    /// The harvest so far; it stays readable while a crawl owns the policy.
     pub fn harvest(&self) -> Arc<Mutex<Harvest>> {
         Arc::clone(&self.harvest)
     }
 
-    fn class_of(&self, link: &Link) -> Class {
-        let place = match self.model {
-            TopicModel::NaiveBayes => UNKNOWN - CLASSES_PER_UNIT * self.links.log_odds(link, self.from_topic),
+    fn priority_of(&self, link: &Link) -> Priority {
+        let steps = match self.model {
+            TopicModel::NaiveBayes => UNKNOWN - STEPS_PER_UNIT * self.links.log_odds(link, self.from_on_topic),
             TopicModel::FrequentTerms { .. } => UNKNOWN - self.terms.n_found(link.url.as_str()) as f32,
         };
-        Class(place.clamp(1.0, 254.0) as u8)
+        Priority(steps.clamp(1.0, 254.0) as u8)
     }
 }
 
-impl Order for Topic {
+impl OrderingPolicy for Topic {
     fn name(&self) -> &'static str {
         "topic"
     }
@@ -117,39 +118,39 @@ impl Order for Topic {
         true
     }
 
-    fn place(&mut self, link: &Link, _host: &HostCounts, _score: &mut f32) -> Class {
-        if link.depth == 0 { Class::FIRST } else { self.class_of(link) }
+    fn prioritize(&mut self, link: &Link, _host: &HostCounts, _score: &mut f32) -> Priority {
+        if link.depth == 0 { Priority::FIRST } else { self.priority_of(link) }
     }
 
-    fn place_again(&mut self, link: &Link, _host: &HostCounts, score: &mut f32) -> Class {
-        // Where this link leads to is known by now: it is one more example.
+    fn reprioritize(&mut self, link: &Link, _host: &HostCounts, score: &mut f32) -> Priority {
+        // The target was fetched and classified: the link is another training example.
         if *score != 0.0 {
-            self.links.learn(link, self.from_topic, *score == ON_TOPIC);
+            self.links.learn(link, self.from_on_topic, *score == ON_TOPIC);
         }
-        self.class_of(link)
+        self.priority_of(link)
     }
 
-    fn visit(&mut self, page: &Visit<'_>, _host: &HostCounts, score: &mut f32) {
-        let on_topic = match &mut self.judging {
-            Judging::By(judge) => judge(page),
-            Judging::About(subject) => subject.judge(page.body, page.link.depth == 0),
+    fn page_fetched(&mut self, page: &FetchedPage<'_>, _host: &HostCounts, score: &mut f32) {
+        let on_topic = match &mut self.classifier {
+            Classifier::Custom(classify) => classify(page),
+            Classifier::Words(profile) => profile.classify(page.body, page.link.depth == 0),
         };
         *score = if on_topic { ON_TOPIC } else { OFF_TOPIC };
-        self.links.learn(page.link, self.from_topic, on_topic);
+        self.links.learn(page.link, self.from_on_topic, on_topic);
         match self.model {
             TopicModel::FrequentTerms { n } => self.terms.count(page.body, n),
             TopicModel::NaiveBayes if on_topic => self.terms.count(page.body, N_TERMS),
             TopicModel::NaiveBayes => {}
         }
-        self.from_topic = on_topic;
+        self.from_on_topic = on_topic;
         let mut harvest = self.harvest.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         harvest.n_pages += 1;
         harvest.n_on_topic += u64::from(on_topic);
-        // The lists change slowly, and nobody reads them after every page.
+        // The lists change slowly and are not read after every page.
         if harvest.n_pages < 100 || harvest.n_pages.is_multiple_of(100) {
             harvest.terms = self.terms.top().map(|(term, count)| (term.to_owned(), count)).collect();
-            if let Judging::About(subject) = &self.judging {
-                harvest.words = subject.words().to_vec();
+            if let Classifier::Words(profile) = &self.classifier {
+                harvest.words = profile.words().to_vec();
             }
         }
     }
@@ -161,8 +162,8 @@ impl Order for Topic {
     fn state(&self) -> Vec<u8> {
         let harvest = self.harvest.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let mut state = [harvest.n_pages.to_le_bytes(), harvest.n_on_topic.to_le_bytes()].concat();
-        if let Judging::About(subject) = &self.judging {
-            state.extend(subject.state());
+        if let Classifier::Words(profile) = &self.classifier {
+            state.extend(profile.state());
         }
         state
     }
@@ -172,14 +173,14 @@ impl Order for Topic {
         let Some((on_topic, words)) = rest.split_first_chunk() else { return };
         let mut harvest = self.harvest.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         (harvest.n_pages, harvest.n_on_topic) = (u64::from_le_bytes(*pages), u64::from_le_bytes(*on_topic));
-        if let Judging::About(subject) = &mut self.judging {
-            subject.resume(words);
-            harvest.words = subject.words().to_vec();
+        if let Classifier::Words(profile) = &mut self.classifier {
+            profile.resume(words);
+            harvest.words = profile.words().to_vec();
         }
     }
 
-    /// What was learnt since the link was placed may send it back.
-    fn review(&mut self, link: &Link, _host: &HostCounts) -> Class {
-        if link.depth == 0 { Class::FIRST } else { self.class_of(link) }
+    /// The model has learnt since the link was queued and may rate it lower now.
+    fn review(&mut self, link: &Link, _host: &HostCounts) -> Priority {
+        if link.depth == 0 { Priority::FIRST } else { self.priority_of(link) }
     }
 }

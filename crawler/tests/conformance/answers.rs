@@ -1,4 +1,4 @@
-//! Malformed answers, as the Web Platform Tests keep them: served raw, each ends in an outcome, soon and without a panic.
+//! Malformed answers, our own and those that the Web Platform Tests keep: served raw, each ends in an outcome, soon and without a panic.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
@@ -9,14 +9,14 @@ use std::time::{Duration, Instant};
 use pith_crawler::{Delay, LocalFrontier, LocalOptions, Page, Plan, Reach, Scope, Sink, Stop, crawl, order_named};
 use url::Url;
 
-use super::suite::{Tally, bytes, cases, say};
+use super::suite::{Tally, bytes, own_and, say};
 
 /// An answer that breaks off must not be waited for.
 const MAX_TIME: Duration = Duration::from_secs(10);
 
 #[test]
 fn every_raw_answer_ends_in_an_outcome() {
-    let Some(cases) = cases("http1_raw_responses_wpt") else { return };
+    let cases = own_and("raw_answers", "http1_raw_responses_wpt");
     let answers: Vec<Vec<u8>> = cases.iter().map(|case| bytes(case, "raw")).collect();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -55,7 +55,7 @@ fn ask(url: &str) -> Option<&'static str> {
     plan.politeness.robots = false;
     plan.politeness.sitemaps = false;
     plan.network.allow_private = true;
-    plan.answers.max_time = MAX_TIME;
+    plan.response_limits.max_time = MAX_TIME;
     plan.attempts = 1;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let crawled = crawl(&plan, &frontier, Box::new(Nowhere), Vec::new(), std::future::pending(), |_| {});
@@ -84,7 +84,7 @@ fn serve(mut stream: TcpStream, answers: &[Vec<u8>]) {
 struct Nowhere;
 
 impl Sink for Nowhere {
-    fn put(&mut self, _page: Page) -> io::Result<()> {
+    fn put(&mut self, _page: &Page) -> io::Result<()> {
         Ok(())
     }
 

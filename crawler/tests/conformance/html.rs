@@ -4,11 +4,11 @@ use pith_crawler::{AnchorText, LinkScanner};
 use serde_json::Value;
 use url::Url;
 
-use super::suite::{Tally, cases, text_or_hex};
+use super::suite::{Tally, own_and, text_or_hex};
 
 #[test]
 fn base_and_refresh() {
-    let Some(cases) = cases("html_w3lib_base_meta_refresh") else { return };
+    let cases = own_and("base_and_refresh", "html_w3lib_base_meta_refresh");
     let mut tally = Tally::new("html_w3lib_base_meta_refresh");
     for case in &cases {
         let html = text_or_hex(&case["args"][0]).unwrap();

@@ -5,7 +5,12 @@ use std::collections::HashMap;
 use pith_crawler::{MAX_ROBOTS_BYTES, Robots, parse_seed};
 use serde_json::Value;
 
-use super::suite::{Tally, bytes, cases};
+use super::suite::{Tally, bytes, cases, own_and, own_cases};
+
+#[test]
+fn written_for_this_project() {
+    check_verdicts("robots (our own)", &own_cases("robots"));
+}
 
 #[test]
 fn google() {
@@ -19,7 +24,7 @@ fn google_specification() {
 
 #[test]
 fn real_files_by_googles_parser() {
-    let Some(cases) = cases("robots_real_google_oracle") else { return };
+    let cases = own_and("robots_files", "robots_real_google_oracle");
     let mut tally = Tally::new("robots_real_google_oracle");
     for case in &cases {
         let text = bytes(case, "robots");
@@ -55,9 +60,14 @@ fn texting_robots() {
 }
 
 fn verdicts(name: &'static str) {
-    let Some(cases) = cases(name) else { return };
+    if let Some(cases) = cases(name) {
+        check_verdicts(name, &cases);
+    }
+}
+
+fn check_verdicts(name: &'static str, cases: &[Value]) {
     let mut tally = Tally::new(name);
-    for case in &cases {
+    for case in cases {
         let what = || {
             let mut short = case.clone();
             if let Some(text) = short["robots"].as_str().filter(|text| text.len() > 600) {
@@ -160,7 +170,7 @@ fn status_reason(case: &Value) -> Option<&'static str> {
 
 #[test]
 fn points_of_rfc_9309() {
-    let Some(cases) = cases("robots_rfc9309_points") else { return };
+    let cases = own_and("robots_points", "robots_rfc9309_points");
     let mut tally = Tally::new("robots_rfc9309_points");
     for case in &cases {
         let section = case["section"].as_str().unwrap();

@@ -6,11 +6,11 @@ use pith_crawler::{Robots, SitemapKind, canonicalize, read_sitemap, resolve};
 use serde_json::Value;
 use url::Url;
 
-use super::suite::{Tally, bytes, cases, text_or_hex};
+use super::suite::{Tally, bytes, own_and, text_or_hex};
 
 #[test]
 fn crawler_commons_files() {
-    let Some(cases) = cases("sitemap_crawler_commons") else { return };
+    let cases = own_and("sitemap_files", "sitemap_crawler_commons");
     let mut tally = Tally::new("sitemap_crawler_commons");
     for case in &cases {
         let url = Url::parse(case["url"].as_str().unwrap()).unwrap();
@@ -52,7 +52,7 @@ fn file_reason(case: &Value) -> Option<&'static str> {
 
 #[test]
 fn trees() {
-    let Some(cases) = cases("sitemap_usp_tree") else { return };
+    let cases = own_and("sitemap_trees", "sitemap_usp_tree");
     let mut tally = Tally::new("sitemap_usp_tree");
     for case in &cases {
         let (expected, got) = if case["kind"] == "from_str" {
@@ -110,6 +110,9 @@ fn content(response: &Value) -> Vec<u8> {
 }
 
 fn tree_reason(case: &Value) -> Option<&'static str> {
+    if case["test"] == "test_billion_laughs_attack" {
+        return Some("the library gives the file up; we skip the declarations and read the URLs without entities");
+    }
     let mocked = case["responses"].as_array().is_some_and(Vec::is_empty);
     mocked.then_some("the test replaces the fetcher and has no responses")
 }

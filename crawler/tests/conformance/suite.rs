@@ -6,6 +6,21 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
+/// Our own cases of a kind, which are always there, and after them those of a suite by others where it is.
+pub fn own_and(own: &str, name: &str) -> Vec<Value> {
+    let mut all = own_cases(own);
+    say(&format!("{name}: {} cases of our own are counted with it", all.len()));
+    all.extend(cases(name).unwrap_or_default());
+    all
+}
+
+/// Our own cases of a kind, from `tests/data`.
+pub fn own_cases(kind: &str) -> Vec<Value> {
+    let path = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data")).join(format!("{kind}.json"));
+    let text = std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    list(&text)
+}
+
 /// The cases of one suite; `None`, with a line that says so, when the folder is not there.
 pub fn cases(name: &str) -> Option<Vec<Value>> {
     let folder = std::env::var_os("PITH_SHARED")
@@ -20,8 +35,12 @@ pub fn cases(name: &str) -> Option<Vec<Value>> {
             return None;
         }
     };
-    let suite: Value = serde_json::from_slice(&text).expect("a JSON file");
-    Some(suite["cases"].as_array().expect("a list of cases").clone())
+    Some(list(&text))
+}
+
+fn list(text: &[u8]) -> Vec<Value> {
+    let mut suite: Value = serde_json::from_slice(text).expect("a JSON file");
+    suite["cases"].as_array_mut().map(std::mem::take).expect("a list of cases")
 }
 
 /// Counts cases, remembers the differences, and says at the end whether each was expected.

@@ -27,10 +27,10 @@ pub(super) fn lines<'t>(text: &'t str, other: &str, lang: &str) -> Vec<Line<'t>>
         .collect()
 }
 
-/// Runs of one, two and three small words, so that a line of one word can be found, too.
+/// Runs of one, two and three lower-case words, so that a line of one word can be found, too.
 fn runs(text: &str, lang: &str) -> HashSet<String> {
-    let small = text.to_lowercase();
-    let words = words(&small, lang);
+    let lower = text.to_lowercase();
+    let words = words(&lower, lang);
     let longest = words.len().clamp(1, 3);
     let lengths = if words.len() > 3 { 1..=3 } else { longest..=longest };
     lengths.flat_map(|length| words.windows(length).map(|run| run.join(" ")).collect::<Vec<_>>()).collect()

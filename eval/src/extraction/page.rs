@@ -4,20 +4,20 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use super::compare::{Line, lines};
-use super::{Judged, MethodScore, OURS};
+use super::{MethodScore, OURS, ScoredPage};
 use crate::report::escape;
 use crate::score::PageScore;
 
 /// The pages that our extractor reads worst, a few of each set.
 #[derive(Debug)]
-pub struct Worst {
+pub struct WorstPages {
     per_set: usize,
-    sets: BTreeMap<String, Vec<Shown>>,
+    sets: BTreeMap<String, Vec<WorstPage>>,
 }
 
 /// What is kept of a page until the end.
 #[derive(Debug)]
-struct Shown {
+struct WorstPage {
     ours: f64,
     id: String,
     url: String,
@@ -29,42 +29,42 @@ struct Shown {
     texts: Vec<(f64, String)>,
 }
 
-/// Nobody reads more of a page here.
-const MAX_SHOWN: usize = 6_000;
+/// Longer texts are cut here.
+const MAX_SHOWN_CHARACTERS: usize = 6_000;
 
-impl Worst {
+impl WorstPages {
     /// Keeps so many pages of each set.
-    pub fn new(per_set: usize) -> Worst {
-        Worst { per_set, sets: BTreeMap::new() }
+    pub fn new(per_set: usize) -> WorstPages {
+        WorstPages { per_set, sets: BTreeMap::new() }
     }
 
     /// Keeps a page if it is among the worst of its set so far.
-    pub fn add(&mut self, set: &str, judged: &Judged) {
-        let ours = worth(&judged.scores[0]);
+    pub fn add(&mut self, set: &str, scored: &ScoredPage) {
+        let ours = f1(&scored.scores[0]);
         let pages = self.sets.entry(set.to_owned()).or_default();
-        let place = pages.partition_point(|page| page.ours <= ours);
-        if place >= self.per_set {
+        let rank = pages.partition_point(|page| page.ours <= ours);
+        if rank >= self.per_set {
             return;
         }
-        let texts = judged.scores.iter().map(worth).zip(judged.texts.iter().map(|text| shorten(text)));
-        let shown = Shown {
+        let texts = scored.scores.iter().map(f1).zip(scored.texts.iter().map(|text| shorten(text)));
+        let shown = WorstPage {
             ours,
-            id: judged.page.id.clone(),
-            url: judged.page.url.clone().unwrap_or_default(),
-            kind: judged.truth.page_type.clone().unwrap_or_default(),
-            lang: judged.truth.lang.clone().unwrap_or_default(),
-            gold: judged.truth.text.as_deref().map(shorten),
-            with: judged.truth.with.clone(),
-            without: judged.truth.without.clone(),
+            id: scored.page.id.clone(),
+            url: scored.page.url.clone().unwrap_or_default(),
+            kind: scored.truth.page_type.clone().unwrap_or_default(),
+            lang: scored.truth.lang.clone().unwrap_or_default(),
+            gold: scored.truth.text.as_deref().map(shorten),
+            with: scored.truth.with.clone(),
+            without: scored.truth.without.clone(),
             texts: texts.collect(),
         };
-        pages.insert(place, shown);
+        pages.insert(rank, shown);
         pages.truncate(self.per_set);
     }
 }
 
 /// Bag-of-words F1, or the snippets' where there is no text.
-fn worth(score: &PageScore) -> f64 {
+fn f1(score: &PageScore) -> f64 {
     match (&score.text, &score.snippets) {
         (Some(text), _) => text.bag.f1,
         (None, Some(snippets)) => snippets.precision_recall().f1,
@@ -73,14 +73,14 @@ fn worth(score: &PageScore) -> f64 {
 }
 
 fn shorten(text: &str) -> String {
-    match text.char_indices().nth(MAX_SHOWN) {
+    match text.char_indices().nth(MAX_SHOWN_CHARACTERS) {
         Some((end, _)) => format!("{}\n[…]", &text[..end]),
         None => text.to_owned(),
     }
 }
 
 /// One file without scripts: the scores, then the worst pages of each set.
-pub fn page(methods: &[MethodScore], worst: &Worst) -> String {
+pub fn page(methods: &[MethodScore], worst: &WorstPages) -> String {
     let mut out = String::from(HEAD);
     scores(&mut out, methods);
     for (set, pages) in &worst.sets {
@@ -116,7 +116,7 @@ fn scores(out: &mut String, methods: &[MethodScore]) {
     out.push_str("</table>");
 }
 
-fn side_by_side(out: &mut String, page: &Shown, methods: &[MethodScore]) {
+fn side_by_side(out: &mut String, page: &WorstPage, methods: &[MethodScore]) {
     out.push_str("<div class=side>");
     let ours = &page.texts[0].1;
     match &page.gold {
@@ -163,18 +163,18 @@ mod tests {
     use crate::gold::{GoldPage, Truth};
     use crate::score::score;
 
-    fn judged(id: &str, gold: &str, text: &str) -> Judged {
+    fn scored(id: &str, gold: &str, text: &str) -> ScoredPage {
         let truth = Truth { id: id.into(), text: Some(gold.into()), ..Truth::default() };
         let page = GoldPage { id: id.into(), url: None, html: String::new() };
-        Judged { page, scores: vec![score(&truth, text)], truth, texts: vec![text.into()] }
+        ScoredPage { page, scores: vec![score(&truth, text)], truth, texts: vec![text.into()], fidelity: Vec::new() }
     }
 
     #[test]
     fn the_worst_pages_come_first_and_are_escaped() {
-        let mut worst = Worst::new(2);
-        worst.add("set", &judged("good", "a b c", "a b c"));
-        worst.add("set", &judged("bad", "a b c", "<script>x"));
-        worst.add("set", &judged("half", "a b c d", "a b"));
+        let mut worst = WorstPages::new(2);
+        worst.add("set", &scored("good", "a b c", "a b c"));
+        worst.add("set", &scored("bad", "a b c", "<script>x"));
+        worst.add("set", &scored("half", "a b c d", "a b"));
         let methods = [MethodScore { name: OURS.into(), sets: BTreeMap::new() }];
         let html = page(&methods, &worst);
         assert!(html.find("bad").unwrap() < html.find("half").unwrap());

@@ -138,7 +138,7 @@ impl Graph {
         self.hosts[page as usize]
     }
 
-    /// What somebody said a page is about; empty where nobody did.
+    /// The label of a page; empty where it has none.
     pub fn label(&self, page: u32) -> &str {
         self.labels.get(page as usize).map_or("", String::as_str)
     }
@@ -165,9 +165,9 @@ impl Graph {
         reached
     }
 
-    /// `n` pages drawn by lot, with three links or more where there are such pages; the same ones for the same `draw`.
-    pub fn random_seeds(&self, n: usize, draw: u64, wanted: impl Fn(u32) -> bool) -> Vec<u32> {
-        let mut random = Random(draw.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0x5EED);
+    /// `n` random pages, with three links or more where there are such pages; the same ones for the same `seed`.
+    pub fn random_seeds(&self, n: usize, seed: u64, wanted: impl Fn(u32) -> bool) -> Vec<u32> {
+        let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0x5EED);
         let with_links = |least: usize| -> Vec<u32> {
             (0..self.n_pages() as u32).filter(|page| self.targets(*page).len() >= least && wanted(*page)).collect()
         };
@@ -182,7 +182,7 @@ impl Graph {
         seeds
     }
 
-    /// The first page, when nobody links to it and it leads to more than half of all pages: a portal.
+    /// The first page, when no page links to it and it leads to more than half of all pages: a portal.
     pub fn portal(&self) -> Option<u32> {
         let linked = self.targets.contains(&0);
         let n_reached = self.reachable(&[0]).into_iter().filter(|reached| *reached).count();
@@ -190,7 +190,7 @@ impl Graph {
     }
 }
 
-/// Numbers drawn by lot, the same for the same start (SplitMix64).
+/// Random numbers, the same for the same seed (SplitMix64).
 pub struct Random(pub u64);
 
 impl Random {
@@ -219,8 +219,8 @@ fn number_densely(edges: &mut [(u32, u32)]) -> usize {
     let mut used: Vec<u32> = edges.iter().flat_map(|&(from, to)| [from, to]).collect();
     used.sort_unstable();
     used.dedup();
-    let place = |number: u32| used.binary_search(&number).expect("it is used") as u32;
-    edges.iter_mut().for_each(|(from, to)| (*from, *to) = (place(*from), place(*to)));
+    let index = |number: u32| used.binary_search(&number).expect("it is used") as u32;
+    edges.iter_mut().for_each(|(from, to)| (*from, *to) = (index(*from), index(*to)));
     used.len()
 }
 

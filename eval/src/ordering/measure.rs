@@ -44,14 +44,14 @@ pub struct Curve {
 const POINTS: usize = 201;
 
 impl Curve {
-    /// What an order gathers of a worth that sums to 1 over the `n_pages` that can be reached. Pages that were never
+    /// What an order gathers of an importance that sums to 1 over the `n_pages` that can be reached. Pages that were never
     /// fetched gather nothing.
-    pub fn of(order: &[u32], worth: &[f64], n_pages: usize) -> Curve {
+    pub fn of(order: &[u32], importance: &[f64], n_pages: usize) -> Curve {
         let mut sums = Vec::with_capacity(n_pages + 1);
         let mut sum = 0.0;
         sums.push(0.0);
-        for place in 0..n_pages {
-            sum += order.get(place).map_or(0.0, |page| worth[*page as usize]);
+        for index in 0..n_pages {
+            sum += order.get(index).map_or(0.0, |page| importance[*page as usize]);
             sums.push(sum);
         }
         let area = sums[1..].iter().sum::<f64>() / n_pages.max(1) as f64;
@@ -72,18 +72,18 @@ pub fn mean(curves: &[Curve]) -> Curve {
     Curve { points, area: curves.iter().map(|curve| curve.area).sum::<f64>() / n }
 }
 
-/// The true bound: all pages by worth, as if each could be fetched without a link to it.
-pub fn oracle(reached: &[bool], worth: &[f64]) -> Vec<u32> {
+/// The true bound: all pages by importance, as if each could be fetched without a link to it.
+pub fn oracle(reached: &[bool], importance: &[f64]) -> Vec<u32> {
     let mut pages: Vec<u32> = (0..reached.len() as u32).filter(|page| reached[*page as usize]).collect();
-    pages.sort_by(|a, b| worth[*b as usize].total_cmp(&worth[*a as usize]));
+    pages.sort_by(|a, b| importance[*b as usize].total_cmp(&importance[*a as usize]));
     pages
 }
 
-/// The order of one who knows every page's worth and takes the best page discovered so far. It is no bound: a poor
+/// The order of one who knows every page's importance and takes the best page discovered so far. It is no bound: a poor
 /// page may lead to many good ones.
-pub fn greedy(graph: &Graph, seeds: &[u32], worth: &[f64]) -> Vec<u32> {
+pub fn greedy(graph: &Graph, seeds: &[u32], importance: &[f64]) -> Vec<u32> {
     // Floats of one sign compare like their bits.
-    let key = |page: u32| (worth[page as usize].to_bits(), std::cmp::Reverse(page));
+    let key = |page: u32| (importance[page as usize].to_bits(), std::cmp::Reverse(page));
     let mut known = vec![false; graph.n_pages()];
     let mut waiting = BinaryHeap::new();
     let mut order = Vec::new();

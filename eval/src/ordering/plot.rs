@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::lab::Comparison;
+use super::comparison::Comparison;
 
 const WIDTH: f64 = 720.0;
 const HEIGHT: f64 = 480.0;
@@ -47,8 +47,8 @@ pub fn plot(comparison: &Comparison, title: &str) -> String {
     );
     let rows = comparison.references.iter().map(|row| (row, " stroke-dasharray=\"5 3\""));
     let rows = comparison.policies.iter().map(|row| (row, "")).chain(rows);
-    for (place, (row, dashes)) in rows.enumerate() {
-        let colour = COLOURS[place % COLOURS.len()];
+    for (index, (row, dashes)) in rows.enumerate() {
+        let colour = COLOURS[index % COLOURS.len()];
         let last = row.curve.len().max(2) - 1;
         let points: String = row
             .curve
@@ -56,7 +56,7 @@ pub fn plot(comparison: &Comparison, title: &str) -> String {
             .enumerate()
             .map(|(point, share)| format!("{:.1},{:.1} ", x(point as f64 / last as f64), y(*share)))
             .collect();
-        let label_y = y(0.0) - 16.0 * (place as f64 + 1.0);
+        let label_y = y(0.0) - 16.0 * (index as f64 + 1.0);
         let _ = writeln!(
             svg,
             "<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"1.6\"{dashes}/>\

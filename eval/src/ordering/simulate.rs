@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use pith_crawler::{Class, Draw, Explore, HostCounts, Link, Order, Visit};
+use pith_crawler::{Explore, FetchedPage, HostCounts, Link, OrderingPolicy, Priority, SplitMix64};
 
 use super::graph::Graph;
 
@@ -31,7 +31,7 @@ pub struct Crawl {
 const MAX_REVIEWS: usize = 64;
 
 /// Crawls everything that can be reached from the seeds, in the order of a policy.
-pub fn simulate(graph: &Graph, seeds: &[u32], policy: &mut dyn Order, explore: Explore, pace: Pace) -> Crawl {
+pub fn simulate(graph: &Graph, seeds: &[u32], policy: &mut dyn OrderingPolicy, explore: Explore, pace: Pace) -> Crawl {
     let mut frontier = Frontier::new(graph, policy, explore);
     frontier.offer(None, seeds);
     let mut crawl = Crawl::default();
@@ -61,7 +61,7 @@ enum State {
 }
 
 struct Host {
-    queues: BTreeMap<Class, VecDeque<u32>>,
+    queues: BTreeMap<Priority, VecDeque<u32>>,
     pending: u64,
     fetched: u64,
     state: State,
@@ -69,18 +69,18 @@ struct Host {
 
 impl Host {
     fn counts(&self) -> HostCounts {
-        let best = self.queues.keys().next().copied().unwrap_or(Class::LAST);
+        let best = self.queues.keys().next().copied().unwrap_or(Priority::LAST);
         HostCounts { pending: self.pending, fetched: self.fetched, best }
     }
 }
 
 struct Frontier<'g, 'p> {
     graph: &'g Graph,
-    policy: &'p mut dyn Order,
+    policy: &'p mut dyn OrderingPolicy,
     /// Links as the crawl found them: their depth is known only then.
     links: Vec<Link>,
     scores: Vec<f32>,
-    classes: Vec<Option<Class>>,
+    classes: Vec<Option<Priority>>,
     done: Vec<bool>,
     /// Pages in the order in which they were found.
     found: Vec<u32>,
@@ -93,7 +93,7 @@ struct Frontier<'g, 'p> {
 }
 
 impl<'g, 'p> Frontier<'g, 'p> {
-    fn new(graph: &'g Graph, policy: &'p mut dyn Order, explore: Explore) -> Self {
+    fn new(graph: &'g Graph, policy: &'p mut dyn OrderingPolicy, explore: Explore) -> Self {
         let n_pages = graph.n_pages();
         Frontier {
             graph,
@@ -121,10 +121,10 @@ impl<'g, 'p> Frontier<'g, 'p> {
                 let texts = targets.iter().filter_map(|target| self.graph.anchor(page, *target));
                 texts.for_each(|(anchor, context)| body.extend([anchor.as_str(), " ", context.as_str(), "\n"]));
             }
-            let visit = Visit { link: &self.links[page as usize], n_links: targets.len(), body: body.as_bytes() };
-            self.policy.visit(&visit, &counts, &mut self.scores[page as usize]);
+            let visit = FetchedPage { link: &self.links[page as usize], n_links: targets.len(), body: body.as_bytes() };
+            self.policy.page_fetched(&visit, &counts, &mut self.scores[page as usize]);
         } else {
-            self.policy.unlinked();
+            self.policy.no_source_page();
         }
         let depth = from.map_or(0, |page| self.links[page as usize].depth + 1);
         for &target in targets {
@@ -139,13 +139,13 @@ impl<'g, 'p> Frontier<'g, 'p> {
                 None => {
                     self.links[index].depth = depth;
                     self.found.push(target);
-                    let class = self.policy.place(&self.links[index], &counts, &mut self.scores[index]);
+                    let class = self.policy.prioritize(&self.links[index], &counts, &mut self.scores[index]);
                     self.queue(host, target, class);
                     self.hosts[host as usize].pending += 1;
                     self.renew(host);
                 }
                 Some(old) if self.policy.keeps_scores() => {
-                    let class = self.policy.place_again(&self.links[index], &counts, &mut self.scores[index]);
+                    let class = self.policy.reprioritize(&self.links[index], &counts, &mut self.scores[index]);
                     if class < old && !self.done[index] {
                         self.queue(host, target, class);
                         self.renew(host);
@@ -159,10 +159,10 @@ impl<'g, 'p> Frontier<'g, 'p> {
         }
     }
 
-    /// Places every waiting page where the policy would place it now.
+    /// Places every waiting page into the queue that the policy chooses now.
     fn rerank(&mut self) {
-        for place in 0..self.found.len() {
-            let page = self.found[place];
+        for index in 0..self.found.len() {
+            let page = self.found[index];
             let index = page as usize;
             let Some(old) = self.classes[index].filter(|_| !self.done[index]) else { continue };
             let host = self.number(page);
@@ -183,7 +183,7 @@ impl<'g, 'p> Frontier<'g, 'p> {
         })
     }
 
-    fn queue(&mut self, host: u32, page: u32, class: Class) {
+    fn queue(&mut self, host: u32, page: u32, class: Priority) {
         self.classes[page as usize] = Some(class);
         self.hosts[host as usize].queues.entry(class).or_default().push_back(page);
     }
@@ -198,14 +198,14 @@ impl<'g, 'p> Frontier<'g, 'p> {
         }
         host.state = State::Idle;
         if host.pending > 0 {
-            let precedence = self.policy.precedence(&host.counts());
+            let precedence = self.policy.host_priority(&host.counts());
             host.state = State::Ready(precedence);
             self.ready.insert((precedence, number));
         }
     }
 
     fn lease(&mut self) -> Option<(u32, u32)> {
-        if let Some(mut draw) = self.explore.draw(self.n_handed_out)
+        if let Some(mut draw) = self.explore.sample(self.n_handed_out)
             && let Some(page) = self.lease_any(&mut draw)
         {
             return Some(page);
@@ -220,8 +220,8 @@ impl<'g, 'p> Frontier<'g, 'p> {
         None
     }
 
-    /// The first page of a class by lot, at a host by lot.
-    fn lease_any(&mut self, draw: &mut Draw) -> Option<(u32, u32)> {
+    /// The first page of a random class at a random host.
+    fn lease_any(&mut self, draw: &mut SplitMix64) -> Option<(u32, u32)> {
         let is_ready =
             |number: &usize| self.hosts.get(*number).is_some_and(|host| matches!(host.state, State::Ready(_)));
         let number = (0..16).map(|_| draw.below(self.hosts.len().max(1))).find(is_ready)?;
@@ -290,7 +290,7 @@ impl<'g, 'p> Frontier<'g, 'p> {
     }
 }
 
-fn pop(queues: &mut BTreeMap<Class, VecDeque<u32>>) -> Option<(Class, u32)> {
+fn pop(queues: &mut BTreeMap<Priority, VecDeque<u32>>) -> Option<(Priority, u32)> {
     let mut first = queues.first_entry()?;
     let class = *first.key();
     let page = first.get_mut().pop_front();

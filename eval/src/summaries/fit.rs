@@ -1,8 +1,8 @@
-//! The weights of the default ranking, found on sets of summaries, and what they are worth on a set that had no part.
+//! The weights of the default ranking, found on sets of summaries, and their score on a set that was left out.
 //!
 //! Few weights, and few steps: from [`Weights::STARTING`] one weight at a time goes up or down by steps that get smaller,
-//! as long as the mean over sets and lengths grows by more than what the distance from the start costs. Sets are few and
-//! each has its own ways, so that a search without that cost learns the sets and loses on the next one.
+//! as long as the mean over sets and lengths grows by more than the penalty on the distance from the start. Sets are few and
+//! differ, so that a search without that penalty overfits.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use super::Length;
 use super::item::{self, Item};
-use crate::bootstrap::{Lead, Resampling, mean_of_means};
+use crate::bootstrap::{Bootstrap, PairedDifference, mean_of_means};
 use crate::error::Error;
 use crate::rouge::{Tokenizer, best_rouge};
 
@@ -21,16 +21,16 @@ const LENGTHS: [Length; 2] = [Length::Sentences(3), Length::Words(100)];
 
 /// How weights are found.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Recipe {
-    /// At most so many documents of each set are fitted to, spread evenly; all are scored.
+pub struct FitConfig {
+    /// At most this many documents of each set are fitted to, spread evenly; all are scored.
     pub sample: usize,
-    /// What it costs, in points of ROUGE, to move one weight by its whole scale.
-    pub pull: f64,
+    /// The penalty, in points of ROUGE, on moving one weight by its whole scale.
+    pub penalty: f64,
 }
 
-impl Default for Recipe {
+impl Default for FitConfig {
     fn default() -> Self {
-        Recipe { sample: 400, pull: 0.3 }
+        FitConfig { sample: 400, penalty: 0.3 }
     }
 }
 
@@ -43,33 +43,34 @@ pub struct FitReport {
     pub weights: BTreeMap<&'static str, f64>,
     /// The same without one set, by the name of that set.
     pub weights_without: BTreeMap<String, BTreeMap<&'static str, f64>>,
-    /// What they are worth at each length, by its name.
-    pub lengths: BTreeMap<String, LengthTrial>,
+    /// Their scores at each length, by its name.
+    pub lengths: BTreeMap<String, LengthResult>,
     /// The weights to compile in.
     #[serde(skip)]
     pub fitted: Weights,
 }
 
-/// What weights are worth at one length.
+/// The scores of weights at one length.
 #[derive(Clone, Debug, Serialize)]
-pub struct LengthTrial {
+pub struct LengthResult {
     /// The mean over sets, each scored with weights that were fitted to the others.
     pub left_out: f64,
     /// That for each set.
     pub left_out_sets: BTreeMap<String, f64>,
     /// The default with weights fitted to all sets, where fitting starts, and every other ranking.
-    pub rivals: Vec<Rival>,
+    #[serde(rename = "rivals")]
+    pub compared: Vec<ComparedRanking>,
 }
 
 /// Another ranking on the same documents.
 #[derive(Clone, Debug, Serialize)]
-pub struct Rival {
+pub struct ComparedRanking {
     /// Its name.
     pub name: String,
     /// Its mean over sets.
     pub mean: f64,
     /// How far the default with the set left out is ahead of it, by paired bootstrap.
-    pub left_out_ahead: Lead,
+    pub left_out_ahead: PairedDifference,
     /// Its mean on each set.
     pub sets: BTreeMap<String, f64>,
 }
@@ -80,7 +81,7 @@ struct Parameter {
     of: fn(&mut Weights) -> &mut f64,
     /// The smallest step.
     step: i32,
-    /// The distance from the start that costs the whole pull.
+    /// The distance from the start that costs the whole penalty.
     scale: i32,
 }
 
@@ -137,84 +138,93 @@ pub fn weights_source(weights: &Weights) -> String {
 ///
 /// # Errors
 /// When a set cannot be read.
-pub fn fit_weights(folder: &Path, pages: Option<&Path>, recipe: &Recipe) -> Result<FitReport, Error> {
+pub fn fit_weights(folder: &Path, pages: Option<&Path>, config: &FitConfig) -> Result<FitReport, Error> {
     for_each_word("中文", None, |_| ());
     let sets = item::load(folder, pages, None)?;
-    let mut judge = Judge::new(&sets);
+    let mut scorer = Scorer::new(&sets);
     let names: Vec<&String> = sets.iter().map(|set| &set.0).collect();
     let all: Vec<usize> = (0..sets.len()).collect();
-    let fitted = judge.fit(&all, recipe);
+    let fitted = scorer.fit(&all, config);
     let mut weights_without = BTreeMap::new();
     let mut left_out: [Vec<Vec<f64>>; 2] = Default::default();
     for out in &all {
         let others: Vec<usize> = all.iter().copied().filter(|set| set != out).collect();
-        let without = judge.fit(&others, recipe);
+        let without = scorer.fit(&others, config);
         for (length, values) in left_out.iter_mut().enumerate() {
-            values.push(judge.values(*out, length, &Pith { weights: without }));
+            values.push(scorer.values(*out, length, &Pith { weights: without }));
         }
         weights_without.insert(names[*out].clone(), named(without));
     }
     let (fitted_ranking, start) = (Pith { weights: fitted }, Pith { weights: Weights::STARTING });
-    let mut rivals: Vec<(&str, &dyn Ranking)> = vec![("fitted to all", &fitted_ranking), ("start", &start)];
+    let mut compared: Vec<(&str, &dyn Ranking)> = vec![("fitted to all", &fitted_ranking), ("start", &start)];
     let others = Method::ALL.into_iter().filter(|method| *method != Method::Pith);
-    rivals.extend(others.map(|method| (method.name(), method.ranking())));
+    compared.extend(others.map(|method| (method.name(), method.ranking())));
     let documents: BTreeMap<String, usize> = sets.iter().map(|(name, items)| (name.clone(), items.len())).collect();
-    let sampling = Resampling::new(&sets.iter().map(|set| set.1.len()).collect::<Vec<_>>());
+    let sampling = Bootstrap::new(&sets.iter().map(|set| set.1.len()).collect::<Vec<_>>());
     let by_set = |values: &[Vec<f64>]| -> BTreeMap<String, f64> {
         let mean = |values: &Vec<f64>| values.iter().sum::<f64>() / values.len().max(1) as f64;
         names.iter().map(|name| (*name).clone()).zip(values.iter().map(mean)).collect()
     };
     let mut lengths = BTreeMap::new();
     for (length, ours) in left_out.iter().enumerate() {
-        let rival = |(name, ranking): &(&str, &dyn Ranking)| {
-            let values: Vec<Vec<f64>> = all.iter().map(|set| judge.values(*set, length, *ranking)).collect();
-            let left_out_ahead = sampling.lead(ours, &values);
-            Rival { name: (*name).to_owned(), mean: mean_of_means(&values), left_out_ahead, sets: by_set(&values) }
+        let compare_ranking = |(name, ranking): &(&str, &dyn Ranking)| {
+            let values: Vec<Vec<f64>> = all.iter().map(|set| scorer.values(*set, length, *ranking)).collect();
+            let left_out_ahead = sampling.paired_difference(ours, &values);
+            ComparedRanking {
+                name: (*name).to_owned(),
+                mean: mean_of_means(&values),
+                left_out_ahead,
+                sets: by_set(&values),
+            }
         };
-        let rivals = rivals.iter().map(rival).collect();
-        let trial = LengthTrial { left_out: mean_of_means(ours), left_out_sets: by_set(ours), rivals };
-        lengths.insert(LENGTHS[length].name(), trial);
+        let compared = compared.iter().map(compare_ranking).collect();
+        let result = LengthResult { left_out: mean_of_means(ours), left_out_sets: by_set(ours), compared };
+        lengths.insert(LENGTHS[length].name(), result);
     }
     Ok(FitReport { documents, weights: named(fitted), weights_without, lengths, fitted })
 }
 
 /// One document, ready to be ranked and scored.
-struct Lesson<'i> {
+struct PreparedDocument<'i> {
     item: &'i Item,
     analysis: Analysis<'i>,
     references: Vec<Vec<u32>>,
 }
 
 /// Scores rankings; a summary that was scored before is not scored again.
-struct Judge<'i> {
-    sets: Vec<Vec<Lesson<'i>>>,
+struct Scorer<'i> {
+    sets: Vec<Vec<PreparedDocument<'i>>>,
     tokenizer: Tokenizer,
     known: HashMap<(usize, usize, usize, Vec<usize>), f64>,
 }
 
-impl<'i> Judge<'i> {
-    fn new(sets: &'i [(String, Vec<Item>)]) -> Judge<'i> {
+impl<'i> Scorer<'i> {
+    fn new(sets: &'i [(String, Vec<Item>)]) -> Scorer<'i> {
         let mut tokenizer = Tokenizer::default();
-        let mut lesson = |item: &'i Item| {
+        let mut document = |item: &'i Item| {
             let sentences = item.sentences.iter().map(String::as_str).collect();
             let references = item.references.iter().map(|text| tokenizer.tokens(text, &item.tag)).collect();
-            Lesson { item, analysis: Analysis::of(sentences, item.title.as_deref(), item.language), references }
+            PreparedDocument {
+                item,
+                analysis: Analysis::of(sentences, item.title.as_deref(), item.language),
+                references,
+            }
         };
-        let sets = sets.iter().map(|(_, items)| items.iter().map(&mut lesson).collect()).collect();
-        Judge { sets, tokenizer, known: HashMap::new() }
+        let sets = sets.iter().map(|(_, items)| items.iter().map(&mut document).collect()).collect();
+        Scorer { sets, tokenizer, known: HashMap::new() }
     }
 
     /// The mean of ROUGE-1, -2 and -L of a ranking's summary of one document, times 100.
-    fn value(&mut self, set: usize, document: usize, length: usize, ranking: &dyn Ranking) -> f64 {
-        let lesson = &self.sets[set][document];
-        let mut picks = Picks::overrunning(&lesson.analysis, LENGTHS[length].budget(lesson.item.spaceless()));
-        ranking.rank(&lesson.analysis, &mut picks);
-        let key = (set, document, length, picks.best_first());
+    fn value(&mut self, set: usize, index: usize, length: usize, ranking: &dyn Ranking) -> f64 {
+        let document = &self.sets[set][index];
+        let mut picks = Picks::overrunning(&document.analysis, LENGTHS[length].budget(document.item.spaceless()));
+        ranking.rank(&document.analysis, &mut picks);
+        let key = (set, index, length, picks.best_first());
         if let Some(value) = self.known.get(&key) {
             return *value;
         }
-        let tokens = self.tokenizer.tokens(&lesson.item.summary(&key.3, LENGTHS[length]).1, &lesson.item.tag);
-        let value = 100.0 * best_rouge(lesson.references.iter().map(Vec::as_slice), &tokens).mean();
+        let tokens = self.tokenizer.tokens(&document.item.summary(&key.3, LENGTHS[length]).1, &document.item.tag);
+        let value = 100.0 * best_rouge(document.references.iter().map(Vec::as_slice), &tokens).mean();
         self.known.insert(key, value);
         value
     }
@@ -224,13 +234,13 @@ impl<'i> Judge<'i> {
         (0..self.sets[set].len()).map(|document| self.value(set, document, length, ranking)).collect()
     }
 
-    /// What weights are worth on some sets, and what their distance from the start costs.
-    fn worth(&mut self, sets: &[usize], values: &Hundredths, recipe: &Recipe) -> f64 {
+    /// The scores of weights on some sets, and what their distance from the start costs.
+    fn objective(&mut self, sets: &[usize], values: &Hundredths, config: &FitConfig) -> f64 {
         let ranking = Pith { weights: weights(values) };
         let mut sum = 0.0;
         for set in sets {
             let n = self.sets[*set].len();
-            let sample = recipe.sample.clamp(1, n);
+            let sample = config.sample.clamp(1, n);
             for length in 0..LENGTHS.len() {
                 let of_set: f64 = (0..sample).map(|k| self.value(*set, k * n / sample, length, &ranking)).sum();
                 sum += of_set / sample as f64;
@@ -240,12 +250,12 @@ impl<'i> Judge<'i> {
             (f64::from(value - start) / f64::from(parameter.scale)).powi(2)
         };
         let distance: f64 = PARAMETERS.iter().zip(values).zip(hundredths(Weights::STARTING)).map(moved).sum();
-        sum / (sets.len() * LENGTHS.len()) as f64 - recipe.pull * distance
+        sum / (sets.len() * LENGTHS.len()) as f64 - config.penalty * distance
     }
 
-    fn fit(&mut self, sets: &[usize], recipe: &Recipe) -> Weights {
+    fn fit(&mut self, sets: &[usize], config: &FitConfig) -> Weights {
         let mut found = hundredths(Weights::STARTING);
-        let mut best = self.worth(sets, &found, recipe);
+        let mut best = self.objective(sets, &found, config);
         for step in STEPS {
             for _ in 0..ROUNDS {
                 let before = found;
@@ -255,7 +265,7 @@ impl<'i> Judge<'i> {
                         loop {
                             let mut next = found;
                             next[index] += direction * parameter.step;
-                            let value = if next[index] >= 0 { self.worth(sets, &next, recipe) } else { f64::MIN };
+                            let value = if next[index] >= 0 { self.objective(sets, &next, config) } else { f64::MIN };
                             if value <= best + MIN_GAIN {
                                 break;
                             }

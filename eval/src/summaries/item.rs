@@ -70,7 +70,7 @@ pub(super) fn load(
     Ok(sets)
 }
 
-/// The articles among gold pages whose description somebody wrote, with that as their reference.
+/// The articles among gold pages with a written description, which is their reference.
 fn described(folder: &Path, limit: Option<usize>) -> Result<Vec<Item>, Error> {
     let mut items = Vec::new();
     for set in GoldSet::all(folder)? {
@@ -182,7 +182,7 @@ impl Item {
                 }
             }
             Budget::Sentences(n) => parts.extend(order.iter().take(n).map(|&index| (index, &*self.sentences[index]))),
-            Budget::Characters(_) | Budget::Share(_) => unreachable!("no length of the study counts characters"),
+            Budget::Characters(_) | Budget::Share(_) => unreachable!("no length of the evaluation counts characters"),
         }
         parts.sort_unstable();
         let text: Vec<&str> = parts.iter().map(|part| part.1).collect();

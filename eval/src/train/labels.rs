@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
 
-use pith_extractor::blocks::{Block, Page, place};
-use pith_extractor::features::words;
+use pith_extractor::blocks::{Block, Page, ancestor};
+use pith_extractor::features::word_hashes;
 
 use crate::gold::Truth;
 
@@ -21,7 +21,7 @@ pub struct Label {
 /// Labels for all blocks of a page.
 pub fn labels(page: &Page<'_>, truth: &Truth) -> Vec<Label> {
     match &truth.text {
-        Some(text) => by_text(page, &words(text)),
+        Some(text) => by_text(page, &word_hashes(text)),
         None => by_snippets(page, truth),
     }
 }
@@ -36,13 +36,13 @@ const WHOLE: f32 = 0.9;
 const MAX_PARTLY: usize = 16;
 
 /// What the gold says more often than this is not told apart.
-const MAX_PLACES: usize = 256;
+const MAX_POSITIONS: usize = 256;
 
 fn by_text(page: &Page<'_>, gold: &[u32]) -> Vec<Label> {
     let mut alignment = Alignment::of(page, gold);
-    alignment.place_long_blocks();
-    alignment.place_short_blocks();
-    alignment.place_parts();
+    alignment.align_long_blocks();
+    alignment.align_short_blocks();
+    alignment.align_partial_blocks();
     let label = |(block, target): (&Block, &f32)| {
         let weight = ((block.n_words() as f32 + 0.5) / gold.len().max(40) as f32).min(1.0);
         Label { target: *target, weight }
@@ -58,8 +58,8 @@ fn by_text(page: &Page<'_>, gold: &[u32]) -> Vec<Label> {
 /// part, and few words count only where no longer block stands for them already.
 struct Alignment<'p, 'a> {
     page: &'p Page<'a>,
-    places: Places<'p>,
-    /// Blocks and places in the gold that belong together; both grow.
+    gold_index: NgramIndex<'p>,
+    /// Blocks and positions in the gold that belong together; both grow.
     anchors: Vec<(usize, usize)>,
     /// Words of the gold that a block stands for.
     taken: Vec<bool>,
@@ -68,19 +68,19 @@ struct Alignment<'p, 'a> {
 
 impl<'p, 'a> Alignment<'p, 'a> {
     fn of(page: &'p Page<'a>, gold: &'p [u32]) -> Self {
-        let places = Places::of(gold);
-        let targets = page.blocks.iter().map(|block| places.covered(page.block_words(block))).collect();
-        Alignment { page, places, anchors: Vec::new(), taken: vec![false; gold.len()], targets }
+        let gold_index = NgramIndex::of(gold);
+        let targets = page.blocks.iter().map(|block| gold_index.covered(page.block_words(block))).collect();
+        Alignment { page, gold_index, anchors: Vec::new(), taken: vec![false; gold.len()], targets }
     }
 
     fn words(&self, block: usize) -> &'p [u32] {
         self.page.block_words(&self.page.blocks[block])
     }
 
-    fn place_long_blocks(&mut self) {
-        let alike = self.alike();
-        self.anchors = self.anchors(&alike);
-        for copies in alike.values() {
+    fn align_long_blocks(&mut self) {
+        let copies_by_middle = self.copies_by_middle();
+        self.anchors = self.anchors(&copies_by_middle);
+        for copies in copies_by_middle.values() {
             self.choose_copies(copies);
         }
         let mut order: Vec<usize> = (0..self.targets.len()).filter(|block| self.is_long_and_in_gold(*block)).collect();
@@ -90,11 +90,12 @@ impl<'p, 'a> Alignment<'p, 'a> {
         }
     }
 
-    /// Who may claim words of the gold first: blocks that it has whole, where it has them, outside of quotes.
+    /// The order in which blocks claim words of the gold: blocks that it has whole first, then those between the right
+    /// anchors, then those outside of quotes.
     fn priority(&self, block: usize) -> (bool, bool, bool, Reverse<usize>, usize) {
         let partly = self.targets[block] < WHOLE;
-        let elsewhere = self.place_between_anchors(block, |_| true).is_none();
-        let quote = self.page.blocks[block].places & place::QUOTE != 0;
+        let elsewhere = self.position_between_anchors(block, |_| true).is_none();
+        let quote = self.page.blocks[block].ancestors & ancestor::QUOTE != 0;
         (partly, elsewhere, quote, Reverse(self.words(block).len()), block)
     }
 
@@ -106,24 +107,25 @@ impl<'p, 'a> Alignment<'p, 'a> {
         let window = self.window(block);
         let mut next = None;
         for (at, run) in words.windows(SHINGLE).enumerate() {
-            let fits = |place: usize| {
+            let fits = |position: usize| {
                 (0..SHINGLE).all(|step| match partner[at + step] {
-                    Some(taken) => taken == place + step,
-                    None => !self.taken[place + step],
+                    Some(taken) => taken == position + step,
+                    None => !self.taken[position + step],
                 })
             };
-            let places = || self.places.of_run(run).iter().map(|place| *place as usize).take(MAX_PLACES);
-            let place = next
-                .filter(|next| places().any(|place| place == *next) && fits(*next))
-                .or_else(|| places().filter(|place| window.contains(place)).find(|place| fits(*place)))
-                .or_else(|| places().find(|place| fits(*place)));
-            if let Some(place) = place {
+            let positions =
+                || self.gold_index.of_run(run).iter().map(|position| *position as usize).take(MAX_POSITIONS);
+            let position = next
+                .filter(|next| positions().any(|position| position == *next) && fits(*next))
+                .or_else(|| positions().filter(|position| window.contains(position)).find(|position| fits(*position)))
+                .or_else(|| positions().find(|position| fits(*position)));
+            if let Some(position) = position {
                 for step in 0..SHINGLE {
-                    partner[at + step] = Some(place + step);
-                    self.taken[place + step] = true;
+                    partner[at + step] = Some(position + step);
+                    self.taken[position + step] = true;
                 }
             }
-            next = place.map(|place| place + 1);
+            next = position.map(|position| position + 1);
         }
         partner.iter().flatten().count() as f32 / words.len() as f32
     }
@@ -133,54 +135,54 @@ impl<'p, 'a> Alignment<'p, 'a> {
     }
 
     /// Blocks with the same middle.
-    fn alike(&self) -> HashMap<u64, Vec<usize>> {
-        let mut alike: HashMap<u64, Vec<usize>> = HashMap::new();
+    fn copies_by_middle(&self) -> HashMap<u64, Vec<usize>> {
+        let mut copies_by_middle: HashMap<u64, Vec<usize>> = HashMap::new();
         for block in (0..self.targets.len()).filter(|block| self.is_long_and_in_gold(*block)) {
-            alike.entry(middle(self.words(block))).or_default().push(block);
+            copies_by_middle.entry(middle(self.words(block))).or_default().push(block);
         }
-        alike
+        copies_by_middle
     }
 
-    /// Blocks that page and gold have once, with their places in the gold.
-    fn anchors(&self, alike: &HashMap<u64, Vec<usize>>) -> Vec<(usize, usize)> {
+    /// Blocks that page and gold have once, with their positions in the gold.
+    fn anchors(&self, copies_by_middle: &HashMap<u64, Vec<usize>>) -> Vec<(usize, usize)> {
         let mut anchors: Vec<(usize, usize)> = Vec::new();
         for block in 0..self.targets.len() {
             let words = self.words(block);
             if words.len() >= 6
                 && self.targets[block] > 0.8
-                && alike[&middle(words)].len() == 1
-                && let [place] = self.places.of_run(middle_slice(words))
+                && copies_by_middle[&middle(words)].len() == 1
+                && let [position] = self.gold_index.of_run(middle_slice(words))
             {
-                anchors.push((block, *place as usize));
+                anchors.push((block, *position as usize));
             }
         }
         increasing(&anchors)
     }
 
-    /// Leaves as many of the blocks that are alike as the gold has.
+    /// Leaves as many of the copies of a block as the gold has.
     fn choose_copies(&mut self, copies: &[usize]) {
-        let n_in_gold = self.places.of_run(middle_slice(self.words(copies[0]))).len();
+        let n_in_gold = self.gold_index.of_run(middle_slice(self.words(copies[0]))).len();
         if n_in_gold == 0 || copies.len() <= n_in_gold {
             return;
         }
         let mut order = copies.to_vec();
         order.sort_by_key(|copy| {
             let block = &self.page.blocks[*copy];
-            let quote = block.places & place::QUOTE != 0;
-            (self.place_between_anchors(*copy, |_| true).is_none(), quote, block.heading == 0, *copy)
+            let quote = block.ancestors & ancestor::QUOTE != 0;
+            (self.position_between_anchors(*copy, |_| true).is_none(), quote, block.heading == 0, *copy)
         });
         for copy in &order[n_in_gold..] {
             self.targets[*copy] = 0.0;
         }
     }
 
-    fn place_short_blocks(&mut self) {
+    fn align_short_blocks(&mut self) {
         for block in 0..self.targets.len() {
             let words = self.words(block);
             if words.len() < SHINGLE && self.targets[block] > 0.0 {
-                let is_free = |place: usize| self.taken[place..place + words.len()].iter().all(|taken| !taken);
-                match self.place_between_anchors(block, is_free) {
-                    Some(place) => self.taken[place..place + words.len()].fill(true),
+                let is_free = |position: usize| self.taken[position..position + words.len()].iter().all(|taken| !taken);
+                match self.position_between_anchors(block, is_free) {
+                    Some(position) => self.taken[position..position + words.len()].fill(true),
                     None => self.targets[block] = 0.0,
                 }
             }
@@ -188,7 +190,7 @@ impl<'p, 'a> Alignment<'p, 'a> {
     }
 
     /// Prices and captions that the gold has in part: the longest run of words that is free between the anchors.
-    fn place_parts(&mut self) {
+    fn align_partial_blocks(&mut self) {
         for block in 0..self.targets.len() {
             let words = self.words(block);
             if !(SHINGLE..=MAX_PARTLY).contains(&words.len()) || self.targets[block] > 0.0 {
@@ -197,13 +199,17 @@ impl<'p, 'a> Alignment<'p, 'a> {
             let window = self.window(block);
             let found = (2..=SHINGLE).rev().find_map(|length| {
                 words.windows(length).find_map(|run| {
-                    let places = self.places.of_run(run).iter().map(|place| *place as usize);
-                    let is_free = |place: &usize| self.taken[*place..*place + length].iter().all(|taken| !taken);
-                    places.filter(|place| window.contains(place)).find(is_free).map(|place| (place, length))
+                    let positions = self.gold_index.of_run(run).iter().map(|position| *position as usize);
+                    let is_free =
+                        |position: &usize| self.taken[*position..*position + length].iter().all(|taken| !taken);
+                    positions
+                        .filter(|position| window.contains(position))
+                        .find(is_free)
+                        .map(|position| (position, length))
                 })
             });
-            if let Some((place, length)) = found {
-                self.taken[place..place + length].fill(true);
+            if let Some((position, length)) = found {
+                self.taken[position..position + length].fill(true);
                 self.targets[block] = length as f32 / words.len() as f32;
             }
         }
@@ -218,15 +224,18 @@ impl<'p, 'a> Alignment<'p, 'a> {
     }
 
     /// Where the gold has the middle of a block, between the anchors before and after it.
-    fn place_between_anchors(&self, block: usize, passes: impl Fn(usize) -> bool) -> Option<usize> {
+    fn position_between_anchors(&self, block: usize, passes: impl Fn(usize) -> bool) -> Option<usize> {
         let window = self.window(block);
-        let places = self.places.of_run(middle_slice(self.words(block)));
-        places.iter().map(|place| *place as usize).find(|place| window.contains(place) && passes(*place))
+        let positions = self.gold_index.of_run(middle_slice(self.words(block)));
+        positions
+            .iter()
+            .map(|position| *position as usize)
+            .find(|position| window.contains(position) && passes(*position))
     }
 }
 
 /// Where the gold has each run of one to four words.
-struct Places<'g> {
+struct NgramIndex<'g> {
     gold: &'g [u32],
     runs: [HashMap<u64, Vec<u32>>; SHINGLE],
 }
@@ -237,15 +246,15 @@ fn run_hash(words: &[u32]) -> u64 {
     })
 }
 
-impl<'g> Places<'g> {
+impl<'g> NgramIndex<'g> {
     fn of(gold: &'g [u32]) -> Self {
         let mut runs: [HashMap<u64, Vec<u32>>; SHINGLE] = Default::default();
-        for (length, places) in runs.iter_mut().enumerate() {
+        for (length, positions) in runs.iter_mut().enumerate() {
             for (at, run) in gold.windows(length + 1).enumerate() {
-                places.entry(run_hash(run)).or_default().push(at as u32);
+                positions.entry(run_hash(run)).or_default().push(at as u32);
             }
         }
-        Places { gold, runs }
+        NgramIndex { gold, runs }
     }
 
     fn of_run(&self, run: &[u32]) -> &[u32] {
@@ -282,12 +291,12 @@ fn middle(words: &[u32]) -> u64 {
     run_hash(middle_slice(words))
 }
 
-/// The longest run of anchors whose places in the gold grow.
+/// The longest run of anchors whose positions in the gold grow.
 fn increasing(anchors: &[(usize, usize)]) -> Vec<(usize, usize)> {
     let mut tails: Vec<usize> = Vec::new();
     let mut before = vec![usize::MAX; anchors.len()];
-    for (index, (_, place)) in anchors.iter().enumerate() {
-        let at = tails.partition_point(|tail| anchors[*tail].1 < *place);
+    for (index, (_, position)) in anchors.iter().enumerate() {
+        let at = tails.partition_point(|tail| anchors[*tail].1 < *position);
         if at > 0 {
             before[index] = tails[at - 1];
         }

@@ -8,12 +8,13 @@ use pith_extractor::features::Matrix;
 use super::samples::Sample;
 use super::trees::Rows;
 
-/// How loudly the few are heard.
+/// How pages of small sets and rare page types are weighted.
 #[derive(Clone, Copy, Debug)]
 pub struct Balance {
     /// How much more a page of a small set counts: 0, all pages count the same; 1, all sets do.
     pub small_sets: f32,
-    /// How much more a page that is no article counts. Articles are most of the gold; others would drown among them.
+    /// How much more a page that is no article counts. Articles are most of the gold, so that other types
+    /// would hardly count otherwise.
     pub rare_kinds: f32,
 }
 
@@ -24,11 +25,11 @@ pub fn page_weights(samples: &[&Sample], sets: &[String], balance: &Balance) -> 
         n_pages[sample.set] += 1;
     }
     let weight = |sample: &&Sample| {
-        // Readability's own output is not a reader's judgement.
+        // The gold of this set is the output of Readability, not of a human annotator.
         let trust = if sets[sample.set] == "mozilla" { 0.5 } else { 1.0 };
         let rare = kind(sample).is_some_and(|kind| kind != PageType::Article.name());
-        let small = (400.0 / n_pages[sample.set].max(1) as f32).powf(balance.small_sets);
-        trust * small * if rare { balance.rare_kinds } else { 1.0 }
+        let small_set_factor = (400.0 / n_pages[sample.set].max(1) as f32).powf(balance.small_sets);
+        trust * small_set_factor * if rare { balance.rare_kinds } else { 1.0 }
     };
     samples.iter().map(weight).collect()
 }
@@ -38,13 +39,13 @@ fn kind(sample: &Sample) -> Option<&str> {
     sample.truth.page_type.as_deref().filter(|name| *name != "mixed")
 }
 
-/// Pages with much more around the content than content are heard less loudly than they shout: their blocks count
-/// as if they were this many times the gold, and a little more.
-const CROWDED: f32 = 2.5;
+/// Pages whose block weights sum to more than this many times the gold are weighted down, so that pages with much
+/// boilerplate do not dominate.
+const MAX_WEIGHT_SUM: f32 = 2.5;
 
-fn crowding(sample: &Sample) -> f32 {
+fn boilerplate_discount(sample: &Sample) -> f32 {
     let total: f32 = sample.labels.iter().map(|label| label.weight).sum();
-    (CROWDED / total.max(CROWDED)).powf(0.3)
+    (MAX_WEIGHT_SUM / total.max(MAX_WEIGHT_SUM)).powf(0.3)
 }
 
 /// Blocks of the pages wanted, about `n_rows` of them.
@@ -59,12 +60,12 @@ pub fn block_rows(
     let weighted = || {
         samples.iter().zip(matrices).enumerate().filter(|(page, _)| wanted(*page)).flat_map(
             |(page, (sample, matrix))| {
-                let page_weight = page_weights[page] * crowding(sample);
+                let page_weight = page_weights[page] * boilerplate_discount(sample);
                 (0..matrix.n_blocks()).map(move |block| (page, block, sample.labels[block].weight * page_weight))
             },
         )
     };
-    // The weight above which every row is kept: rows below are drawn with a chance in proportion to theirs.
+    // The weight above which every row is kept: rows below are sampled with a probability in proportion to theirs.
     let mut weights: Vec<f32> = weighted().map(|(_, _, weight)| weight).filter(|weight| *weight > 0.0).collect();
     weights.sort_by(f32::total_cmp);
     let total: f64 = weights.iter().map(|weight| f64::from(*weight)).sum();
@@ -78,9 +79,9 @@ pub fn block_rows(
     let n_features = matrices.iter().map(Matrix::n_features).max().unwrap_or(0);
     let mut rows = Rows { n_features, features: features.to_vec(), ..Rows::default() };
     for (row, (page, block, weight)) in weighted().enumerate() {
-        let chance =
+        let random =
             (row as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(31).wrapping_mul(0xD6E8_FEB8_6659_FD93);
-        let share = (chance >> 40) as f32 / (1u64 << 24) as f32;
+        let share = (random >> 40) as f32 / (1u64 << 24) as f32;
         if weight <= 0.0 || (weight < cut && share >= weight / cut) {
             continue;
         }

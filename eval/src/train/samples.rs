@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use pith_extractor::Reading;
+use pith_extractor::ParsedPage;
 use pith_extractor::blocks::lexicon;
 use pith_extractor::model::NameTable;
 use std::collections::HashMap;
@@ -58,7 +58,7 @@ impl Samples {
 impl Sample {
     fn new(set: usize, page: GoldPage, truth: Truth) -> Sample {
         let (labels, names) = {
-            let reading = Reading::of(&page.html, page.url.as_deref().unwrap_or(""));
+            let reading = ParsedPage::parse(&page.html, page.url.as_deref().unwrap_or(""));
             let labels = labels(&reading.page, &truth);
             let names = if truth.text.is_some() { name_shares(&reading, &labels) } else { Vec::new() };
             (labels, names)
@@ -66,13 +66,13 @@ impl Sample {
         Sample { set, site: lexicon::hash(&site(&page)), page, truth, labels, names }
     }
 
-    /// Which of `n` parts the page's site belongs to.
-    pub fn part(&self, n: u32) -> u32 {
+    /// Which of `n_folds` folds the page's site belongs to.
+    pub fn fold(&self, n: u32) -> u32 {
         ((self.site ^ (self.site >> 15)).wrapping_mul(0x2C1B_3C6D) >> 8) % n.max(1)
     }
 }
 
-fn name_shares(reading: &Reading<'_>, labels: &[Label]) -> Vec<(u32, f32)> {
+fn name_shares(reading: &ParsedPage<'_>, labels: &[Label]) -> Vec<(u32, f32)> {
     let page = &reading.page;
     let mut sums = vec![(0.0f32, 0.0f32)];
     for (block, label) in page.blocks.iter().zip(labels) {
@@ -98,7 +98,7 @@ fn name_shares(reading: &Reading<'_>, labels: &[Label]) -> Vec<(u32, f32)> {
     shares
 }
 
-/// What is believed before anything is known: this share of text is content, and that counts like so many pages.
+/// The prior of a class name: this share of its text is content, with the weight of this many pages.
 const PRIOR_SHARE: f32 = 0.35;
 const PRIOR_PAGES: f32 = 3.0;
 

@@ -4,8 +4,10 @@
 use std::collections::HashMap;
 
 use pith_extractor::blocks::Page;
-use pith_extractor::features::words;
-use pith_extractor::{Reading, Said, THRESHOLDS, candidates, plausible};
+use pith_extractor::features::word_hashes;
+use pith_extractor::{
+    ParsedPage, RepeatFilter, THRESHOLDS, keep_table_rows_whole, suppress_boilerplate, threshold_features,
+};
 
 use super::fit::on_threads;
 use super::samples::Sample;
@@ -22,13 +24,13 @@ pub fn threshold_rows(
     weights: &[f32],
 ) -> Rows {
     let pages = on_threads(samples, |page, sample| {
-        let gold = words(sample.truth.text.as_deref()?);
-        let reading = Reading::of(&sample.page.html, sample.page.url.as_deref().unwrap_or(""));
-        let probabilities = plausible(&reading.page, &block_probabilities[page], &type_probabilities[page]);
-        let said = Said::on(&type_probabilities[page]);
+        let gold = word_hashes(sample.truth.text.as_deref()?);
+        let reading = ParsedPage::parse(&sample.page.html, sample.page.url.as_deref().unwrap_or(""));
+        let probabilities = suppress_boilerplate(&reading.page, &block_probabilities[page], &type_probabilities[page]);
+        let said = RepeatFilter::new(&type_probabilities[page]);
         let scores = f1_by_threshold(&reading.page, &probabilities, &gold, said);
         let best = scores.iter().copied().fold(0.0, f32::max);
-        let matrix = candidates(&reading.page, &probabilities, &type_probabilities[page]);
+        let matrix = threshold_features(&reading.page, &probabilities, &type_probabilities[page]);
         (best >= MIN_F1).then_some((page, matrix, scores, best))
     });
     let mut rows = Rows::default();
@@ -44,34 +46,70 @@ pub fn threshold_rows(
     rows
 }
 
-/// The bag-of-words F1 of keeping all blocks above each threshold that say anything new.
-fn f1_by_threshold(page: &Page<'_>, probabilities: &[f32], gold: &[u32], mut said: Said) -> [f32; THRESHOLDS.len()] {
-    let mut left: HashMap<u32, i32> = HashMap::new();
-    for word in gold {
-        *left.entry(*word).or_default() += 1;
-    }
-    let mut order: Vec<usize> = (0..probabilities.len()).collect();
-    order.sort_by(|a, b| probabilities[*b].total_cmp(&probabilities[*a]));
-    let mut order = order.into_iter().peekable();
-    let (mut kept, mut shared) = (0usize, 0usize);
+/// The bag-of-words F1 of keeping all blocks above each threshold that say anything new, tables by whole rows.
+fn f1_by_threshold(
+    page: &Page<'_>,
+    probabilities: &[f32],
+    gold: &[u32],
+    mut said: RepeatFilter,
+) -> [f32; THRESHOLDS.len()] {
+    let mut words = SharedWords::new(gold);
+    let mut counted = vec![false; probabilities.len()];
     let mut scores = [0.0; THRESHOLDS.len()];
     for (score, threshold) in scores.iter_mut().zip(THRESHOLDS).rev() {
-        while let Some(block) = order.next_if(|block| probabilities[*block] >= threshold) {
-            let block = &page.blocks[block];
-            if !said.is_new(block) {
+        let mut kept: Vec<bool> = probabilities.iter().map(|probability| *probability >= threshold).collect();
+        keep_table_rows_whole(page, &mut kept);
+        for (index, kept) in kept.into_iter().enumerate() {
+            let block = &page.blocks[index];
+            if kept == counted[index] {
                 continue;
             }
-            for word in page.block_words(block) {
-                kept += 1;
-                if let Some(count) = left.get_mut(word).filter(|count| **count > 0) {
-                    *count -= 1;
-                    shared += 1;
-                }
+            if !kept {
+                page.block_words(block).iter().for_each(|word| words.remove(*word));
+            } else if said.insert(block) {
+                page.block_words(block).iter().for_each(|word| words.add(*word));
+            } else {
+                continue;
             }
+            counted[index] = kept;
         }
-        *score = 2.0 * shared as f32 / (kept + gold.len()).max(1) as f32;
+        *score = 2.0 * words.n_shared as f32 / (words.n_kept + gold.len()).max(1) as f32;
     }
     scores
+}
+
+/// How many words are kept, and how many of them the gold has too.
+struct SharedWords {
+    /// For each word of the gold how often it has it, less how often it is kept.
+    left: HashMap<u32, i32>,
+    n_kept: usize,
+    n_shared: usize,
+}
+
+impl SharedWords {
+    fn new(gold: &[u32]) -> SharedWords {
+        let mut left: HashMap<u32, i32> = HashMap::new();
+        for word in gold {
+            *left.entry(*word).or_default() += 1;
+        }
+        SharedWords { left, n_kept: 0, n_shared: 0 }
+    }
+
+    fn add(&mut self, word: u32) {
+        self.n_kept += 1;
+        if let Some(left) = self.left.get_mut(&word) {
+            self.n_shared += usize::from(*left > 0);
+            *left -= 1;
+        }
+    }
+
+    fn remove(&mut self, word: u32) {
+        self.n_kept -= 1;
+        if let Some(left) = self.left.get_mut(&word) {
+            *left += 1;
+            self.n_shared -= usize::from(*left > 0);
+        }
+    }
 }
 
 #[cfg(test)]
@@ -82,10 +120,42 @@ mod tests {
     #[test]
     fn the_right_threshold_has_the_best_score() {
         let page = Page::read(Tree::parse("<p>one two three four<p>home<p>five six"));
-        let scores = f1_by_threshold(&page, &[0.9, 0.3, 0.6], &words("one two three four five six"), Said::on(&[]));
+        let scores = f1_by_threshold(
+            &page,
+            &[0.9, 0.3, 0.6],
+            &word_hashes("one two three four five six"),
+            RepeatFilter::new(&[]),
+        );
         let at = |threshold: f32| scores[THRESHOLDS.iter().position(|other| *other == threshold).unwrap()];
         assert_eq!(at(0.5), 1.0);
         assert_eq!(at(0.87), 0.8);
         assert!((at(0.05) - 12.0 / 13.0).abs() < 1e-6);
+    }
+    #[test]
+    fn a_table_counts_by_whole_rows() {
+        let page = Page::read(Tree::parse(
+            "<table><tr><th>name<th>size<tr><td>integer<td>four bytes<tr><td>bigint<td>eight bytes</table>",
+        ));
+        assert_eq!(page.blocks.len(), 6, "{:?}", page.blocks);
+        // Above 0.5 the larger part of every row is kept, so that the table is.
+        let scores = f1_by_threshold(
+            &page,
+            &[0.9, 0.6, 0.3, 0.9, 0.3, 0.9],
+            &word_hashes("name size integer four bytes bigint eight bytes"),
+            RepeatFilter::new(&[]),
+        );
+        let at = |threshold: f32| scores[THRESHOLDS.iter().position(|other| *other == threshold).unwrap()];
+        assert_eq!((at(0.05), at(0.5)), (1.0, 1.0));
+    }
+
+    #[test]
+    fn words_that_are_taken_back_do_not_count() {
+        let mut words = SharedWords::new(&[1, 1, 2]);
+        [1, 1, 1, 3].into_iter().for_each(|word| words.add(word));
+        assert_eq!((words.n_kept, words.n_shared), (4, 2));
+        [1, 3].into_iter().for_each(|word| words.remove(word));
+        assert_eq!((words.n_kept, words.n_shared), (2, 2));
+        words.remove(1);
+        assert_eq!((words.n_kept, words.n_shared), (1, 1));
     }
 }

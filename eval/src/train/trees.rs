@@ -1,7 +1,8 @@
 //! Gradient-boosted oblivious trees over bytes: every level of a tree asks one question of all rows, so that a tree
-//! of depth `d` is `d` questions and `2^d` answers. They resist noise, and a plain loop over columns reads them fast.
+//! of depth `d` is `d` questions and `2^d` answers. They are robust against noise, and a plain loop over columns
+//! evaluates them fast.
 //!
-//! Everything is summed in a fixed order and the only chance comes from a seed: the same rows give the same trees to
+//! Everything is summed in a fixed order and the only randomness comes from a seed: the same rows give the same trees to
 //! the last bit, whatever the number of threads.
 
 use std::thread;
@@ -57,15 +58,15 @@ pub struct Settings {
     pub n_trees: usize,
     /// Questions per tree.
     pub depth: usize,
-    /// The share of each tree's answer that is taken.
+    /// The learning rate.
     pub rate: f32,
-    /// Pulls answers with little evidence towards nothing.
+    /// L2 regularisation of the leaves: shrinks leaves with little evidence towards zero.
     pub ridge: f32,
     /// The share of features that a tree may ask about.
     pub feature_share: f32,
     /// The share of rows that a tree sees.
     pub row_share: f32,
-    /// Where chance starts.
+    /// The seed of the random generator.
     pub seed: u64,
     /// Threads to use; the result does not depend on it.
     pub n_threads: usize,
@@ -157,11 +158,11 @@ pub fn train(rows: &Rows, settings: &Settings) -> Ensemble {
     let mut ensemble =
         Ensemble { base, trees: Vec::with_capacity(settings.n_trees), gains: vec![0.0; rows.n_features] };
     let mut sums = vec![base; rows.len()];
-    let mut chance = Chance(settings.seed);
+    let mut random = Random(settings.seed);
     for _ in 0..settings.n_trees {
-        let features = sample_features(&rows.features, settings.feature_share, &mut chance);
+        let features = sample_features(&rows.features, settings.feature_share, &mut random);
         let drawn: Vec<u32> =
-            (0..rows.len() as u32).filter(|_| chance.share() < f64::from(settings.row_share)).collect();
+            (0..rows.len() as u32).filter(|_| random.share() < f64::from(settings.row_share)).collect();
         let mut slopes: Vec<[f32; 2]> = drawn
             .iter()
             .map(|index| {
@@ -173,9 +174,9 @@ pub fn train(rows: &Rows, settings: &Settings) -> Ensemble {
             .collect();
         // A tree reads what it sees many times over: side by side it stays in the cache.
         let seen = rows.part(&drawn, &features);
-        let places: Vec<u16> = (0..features.len() as u16).collect();
+        let positions: Vec<u16> = (0..features.len() as u16).collect();
         let mut order: Vec<u32> = (0..drawn.len() as u32).collect();
-        let Some((mut tree, gains)) = grow(&seen, &places, &mut order, &mut slopes, settings) else { continue };
+        let Some((mut tree, gains)) = grow(&seen, &positions, &mut order, &mut slopes, settings) else { continue };
         for ((feature, _), gain) in tree.splits.iter_mut().zip(gains) {
             *feature = features[usize::from(*feature)];
             ensemble.gains[usize::from(*feature)] += gain;
@@ -188,13 +189,13 @@ pub fn train(rows: &Rows, settings: &Settings) -> Ensemble {
     ensemble
 }
 
-fn sample_features(all: &[u16], share: f32, chance: &mut Chance) -> Vec<u16> {
+fn sample_features(all: &[u16], share: f32, random: &mut Random) -> Vec<u16> {
     let n_features = all.len();
     let wanted = ((n_features as f32 * share).ceil() as usize).min(n_features);
     let mut features = all.to_vec();
-    for place in 0..wanted {
-        let other = place + (chance.share() * (n_features - place) as f64) as usize;
-        features.swap(place, other.min(n_features - 1));
+    for position in 0..wanted {
+        let other = position + (random.share() * (n_features - position) as f64) as usize;
+        features.swap(position, other.min(n_features - 1));
     }
     features.truncate(wanted);
     features.sort_unstable();
@@ -256,10 +257,10 @@ fn grow(
 /// The question that brings the most over all leaves together, and what it brings.
 fn best_split(features: &[u16], histograms: &[Histogram], ridge: f32, asked: &[(u16, u8)]) -> Option<((u16, u8), f64)> {
     let mut best = (1e-9f64, None);
-    for (place, feature) in features.iter().enumerate() {
+    for (position, feature) in features.iter().enumerate() {
         let mut gains = [0.0f64; N_BINS];
         for histogram in histograms {
-            let cells = &histogram[place * N_BINS..(place + 1) * N_BINS];
+            let cells = &histogram[position * N_BINS..(position + 1) * N_BINS];
             let mut total = [0.0f64; 2];
             for cell in cells {
                 total[0] += f64::from(cell[0]);
@@ -302,13 +303,13 @@ fn partition(
     for (leaf, span) in spans.iter().enumerate() {
         above.clear();
         let mut end = span.start;
-        for place in span.start..span.end {
-            let index = order[place];
+        for position in span.start..span.end {
+            let index = order[position];
             if rows.bytes[index as usize * rows.n_features + usize::from(feature)] > threshold {
-                above.push((index, slopes[place]));
+                above.push((index, slopes[position]));
             } else {
                 order[end] = index;
-                slopes[end] = slopes[place];
+                slopes[end] = slopes[position];
                 end += 1;
             }
         }
@@ -402,10 +403,10 @@ fn fill(
     histograms
 }
 
-/// Chance with a seed (SplitMix64).
-struct Chance(u64);
+/// A seeded random generator (SplitMix64).
+struct Random(u64);
 
-impl Chance {
+impl Random {
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut value = self.0;
@@ -425,10 +426,10 @@ mod tests {
 
     /// Rows whose target is the exclusive or of two features, among features that say nothing.
     fn puzzle(n_rows: usize) -> Rows {
-        let mut chance = Chance(1);
+        let mut random = Random(1);
         let mut rows = Rows { n_features: 8, features: (0..8).collect(), ..Rows::default() };
         for _ in 0..n_rows {
-            let row: Vec<u8> = (0..8).map(|_| (chance.next() % 64) as u8).collect();
+            let row: Vec<u8> = (0..8).map(|_| (random.next() % 64) as u8).collect();
             rows.targets.push(f32::from((row[2] > 20) != (row[5] > 40)));
             rows.weights.push(1.0);
             rows.bytes.extend(row);

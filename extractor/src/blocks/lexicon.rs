@@ -1,20 +1,20 @@
-//! The few words that pages use about themselves, in text and in class names, by what they announce.
+//! Lexicons of words that tell the theme of a text and the role of an element by its class names.
 //!
 //! Words are looked up by hash; in scripts without spaces two neighbouring characters make a word.
 
 use std::sync::LazyLock;
 
-/// What a word of the text announces. Counted per block in this order.
+/// The theme of a word of the text. Words are counted per block in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Theme {
-    /// Small words that sentences are made of.
-    Stop,
+    /// Stop words.
+    StopWord,
     /// Share buttons and social networks.
     Share,
     /// Comments and answers.
     Comment,
-    /// Other pages worth a look.
+    /// Related and recommended pages.
     Related,
     /// Accounts, newsletters, subscriptions.
     Account,
@@ -22,7 +22,7 @@ pub enum Theme {
     Legal,
     /// Buying.
     Shop,
-    /// Moving around the site.
+    /// Navigation of the site.
     Navigation,
     /// Who wrote it and when.
     Byline,
@@ -30,20 +30,20 @@ pub enum Theme {
     Date,
     /// Advertising.
     Advert,
-    /// What buyers say.
+    /// Customer reviews.
     Review,
-    /// Somebody speaking of themselves: reviews, comments and posts do, descriptions do not.
-    Speaker,
+    /// The first person: frequent in reviews, comments and posts, rare in descriptions.
+    FirstPerson,
 }
 
 /// How many themes there are.
 pub const N_THEMES: usize = 13;
 
-/// The themes that text around the content has more of than the content: all but stop words and speakers.
-pub const AROUND: std::ops::Range<usize> = 1..N_THEMES - 1;
+/// The themes that are more frequent in boilerplate than in content: all but stop words and the first person.
+pub const BOILERPLATE_THEMES: std::ops::Range<usize> = 1..N_THEMES - 1;
 
 const WORDS: &[(Theme, &str)] = &[
-    (Theme::Stop, STOP_WORDS),
+    (Theme::StopWord, STOP_WORDS),
     (
         Theme::Share,
         "share shares sharing facebook twitter tweet linkedin pinterest whatsapp telegram reddit instagram youtube \
@@ -124,7 +124,7 @@ const WORDS: &[(Theme, &str)] = &[
          valoraciones estrellas avis étoiles recensioni stelle opinie 评价 評價 好评 好評 买家 買家 评分 評分",
     ),
     (
-        Theme::Speaker,
+        Theme::FirstPerson,
         "i im ive id me my mine myself ich mich mir mein meine eu meu minha mim yo mi mis je moi mon ma mes io mio mia \
          ja mnie mój я мне мой 我的 我们 我們 俺 僕 私",
     ),
@@ -148,7 +148,7 @@ const STOP_WORDS: &str = "the a an of to and in that it is was for on with as at
     的 了 是 在 不 我 有 他 这 這 个 個 们 們 也 就 说 說 和 与 與 到 你 要 会 會 那 着 著 被 但 而 之 对 對 从 從 将 將 \
     の は を に が と で も た し て";
 
-/// What a class name, id, role or itemprop announces about the element that carries it.
+/// The role of an element, by a token of its class, id or itemprop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Role {
@@ -162,7 +162,7 @@ pub enum Role {
     Comment,
     /// Posts of a forum.
     Forum,
-    /// A column beside the content.
+    /// A column next to the content.
     Sidebar,
     /// Menus.
     Navigation,
@@ -170,7 +170,7 @@ pub enum Role {
     Header,
     /// The bottom of the page.
     Footer,
-    /// Other pages worth a look.
+    /// Related and recommended pages.
     Related,
     /// Share buttons.
     Share,
@@ -178,11 +178,11 @@ pub enum Role {
     Advert,
     /// Who wrote it and when.
     Byline,
-    /// Something to buy.
+    /// A product.
     Product,
-    /// One of many.
+    /// A card or item of a list.
     Card,
-    /// In front of the page.
+    /// Dialogs, overlays and cookie notices.
     Popup,
     /// Pictures and their captions.
     Caption,
@@ -196,14 +196,21 @@ pub enum Role {
     Account,
     /// Tables of contents, toolbars.
     Tool,
-    /// What buyers say.
+    /// Customer reviews.
     Review,
-    /// What somebody puts below everything they say.
+    /// A signature below posts.
     Signature,
 }
 
 /// How many roles there are.
 pub const N_ROLES: usize = 24;
+
+/// The roles that an element around all of a page's content may have.
+pub(crate) const ROLES_OF_CONTENT: u32 = 1 << Role::Content as u32
+    | 1 << Role::Article as u32
+    | 1 << Role::Forum as u32
+    | 1 << Role::Product as u32
+    | 1 << Role::Card as u32;
 
 const ROLES: &[(Role, &str)] = &[
     (
@@ -299,14 +306,14 @@ const ROLES: &[(Role, &str)] = &[
 
 /// A map from 32-bit hashes to bits, open addressing, a power of two in size.
 ///
-/// Hashes stand apart from their bits: every word of a page is looked up, and those that are not there, which are
-/// most, touch a few kilobytes only.
+/// Hashes and bits are in separate vectors: every word of a page is looked up, and a miss, which is most frequent,
+/// touches only the filter and the hashes.
 #[derive(Debug)]
 pub struct HashBits {
     /// 0 where there is none.
     hashes: Vec<u32>,
     bits: Vec<u32>,
-    /// A bit for each hash: most of those that are not there are told by it alone.
+    /// A filter with one bit per hash, which rejects most misses.
     filter: [u64; 256],
 }
 
@@ -340,7 +347,7 @@ impl HashBits {
         ((hash >> 24) as usize, 1 << ((hash >> 18) & 63))
     }
 
-    /// Whether a hash may be there; seldom wrong where many are asked for that are not.
+    /// Whether the filter admits a hash: `false` is certain, `true` is not.
     #[inline]
     pub fn may_hold(&self, hash: u32) -> bool {
         let (word, bit) = HashBits::filter_bit(hash);
@@ -365,11 +372,11 @@ pub const SEED: u32 = 0x811C_9DC5;
 
 /// One more byte of a word.
 #[inline]
-pub fn mix(hash: u32, byte: u8) -> u32 {
-    (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
+pub const fn mix(hash: u32, byte: u8) -> u32 {
+    (hash ^ byte as u32).wrapping_mul(0x0100_0193)
 }
 
-/// The hash of a word in small letters; never 0, which marks an empty slot.
+/// The hash of a word in lower letters; never 0, which marks an empty slot.
 pub fn hash(word: &str) -> u32 {
     word.bytes().fold(SEED, mix).max(1)
 }
@@ -380,6 +387,12 @@ pub static THEMES: LazyLock<HashBits> = LazyLock::new(|| {
         WORDS.iter().flat_map(|(theme, words)| words.split_whitespace().map(|word| (hash(word), 1 << (*theme as u32)))),
     )
 });
+
+/// The words that give an element a role which speaks against content.
+pub fn suppressing_names() -> impl Iterator<Item = &'static str> {
+    let suppressing = ROLES.iter().filter(|(role, _)| ROLES_OF_CONTENT & (1 << *role as u32) == 0);
+    suppressing.flat_map(|(_, words)| words.split_whitespace())
+}
 
 /// The roles of class names, one bit each.
 pub static NAME_ROLES: LazyLock<HashBits> = LazyLock::new(|| {
@@ -393,12 +406,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_announce_their_themes() {
+    fn words_have_their_themes() {
         assert_eq!(THEMES.get(hash("share")), 1 << Theme::Share as u32);
         assert_eq!(THEMES.get(hash("评论")), 1 << Theme::Comment as u32);
         assert_eq!(THEMES.get(hash("zebra")), 0);
         assert_ne!(NAME_ROLES.get(hash("sidebar")) & (1 << Role::Sidebar as u32), 0);
-        assert_eq!(N_THEMES, Theme::Speaker as usize + 1);
+        assert_eq!(N_THEMES, Theme::FirstPerson as usize + 1);
         assert_eq!(N_ROLES, Role::Signature as usize + 1);
     }
 }

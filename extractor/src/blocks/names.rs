@@ -1,82 +1,104 @@
-//! Class names, ids and itemprops as words: their hashes, and the roles that they announce.
+//! Tokenizes class names, ids and itemprops: the hashes of their tokens, and their roles.
 
-use super::lexicon::{HashBits, NAME_ROLES, SEED, mix};
-use crate::tree::read_value;
+use super::lexicon::{HashBits, NAME_ROLES, Role, SEED, mix};
+use super::markup;
+use crate::tree::decode_value;
 
-/// The words of all names of a page, and the values seen before: most elements of a page share a few.
+/// The class-name tokens of a page, with a cache of attribute values: most elements of a page share a few.
 pub(super) struct Names<'a> {
-    /// Hashes of the words, element by element.
+    /// The hashes of the tokens, element by element.
     pub(super) all: Vec<u32>,
-    known: Vec<KnownNames<'a>>,
+    cached: Vec<CachedNames<'a>>,
     roles: &'static HashBits,
 }
 
 impl<'a> Names<'a> {
     /// Room for the names of a page with so many nodes.
     pub(super) fn for_page(n_nodes: usize) -> Self {
-        let known = vec![KnownNames::default(); N_KNOWN];
-        Names { all: Vec::with_capacity(n_nodes / 4), known, roles: &NAME_ROLES }
+        let cached = vec![CachedNames::default(); CACHE_SIZE];
+        Names { all: Vec::with_capacity(n_nodes / 4), cached, roles: &NAME_ROLES }
     }
 
-    /// Splits a class, id or itemprop, as it is written, into words; keeps their hashes and tells what they announce.
-    pub(super) fn read(&mut self, raw: &'a str) -> u32 {
+    /// Tokenizes the raw value of a class, id or itemprop, adds the hashes of its tokens and returns its roles and,
+    /// as a class, its kinds of markup.
+    pub(super) fn read(&mut self, raw: &'a str) -> (u32, u8) {
         let slot = slot_of(raw);
-        let known = self.known[slot];
-        if known.raw == raw {
-            self.all.extend_from_within(known.first_name as usize..known.end_name as usize);
-            return known.roles;
+        let cached = self.cached[slot];
+        if cached.raw == raw {
+            self.all.extend_from_within(cached.first_name as usize..cached.end_name as usize);
+            return (cached.roles, cached.kinds);
         }
         let first_name = self.all.len() as u32;
-        let roles = split_names(read_value(raw).as_bytes(), &mut self.all, self.roles);
-        self.known[slot] = KnownNames { raw, first_name, end_name: self.all.len() as u32, roles };
-        roles
+        let value = decode_value(raw);
+        let roles = tokenize_names(value.as_bytes(), &mut self.all, self.roles);
+        let kinds = markup::kinds_of_class(&value);
+        self.cached[slot] = CachedNames { raw, first_name, end_name: self.all.len() as u32, roles, kinds };
+        (roles, kinds)
     }
 }
 
 /// What a value of `class`, `id` or `itemprop` was split into.
 #[derive(Clone, Copy, Default)]
-struct KnownNames<'a> {
+struct CachedNames<'a> {
     raw: &'a str,
     first_name: u32,
     end_name: u32,
     roles: u32,
+    kinds: u8,
 }
 
-/// How many values are remembered, a power of two.
-const N_KNOWN: usize = 256;
+/// The number of cached values, a power of two.
+const CACHE_SIZE: usize = 256;
 
-/// Where a value is remembered, by a few of its letters.
+/// The cache slot of a value, by a few of its letters.
 fn slot_of(value: &str) -> usize {
     let bytes = value.as_bytes();
     let letter = |index: usize| bytes.get(index).map_or(0, |byte| usize::from(*byte));
     let last = bytes.len().saturating_sub(1);
-    (bytes.len() + 31 * letter(last) + 7 * letter(last / 2) + 3 * letter(last / 4) + letter(0)) % N_KNOWN
+    (bytes.len() + 31 * letter(last) + 7 * letter(last / 2) + 3 * letter(last / 4) + letter(0)) % CACHE_SIZE
 }
 
-/// At most this many words per attribute are kept: more say nothing new.
+/// The most tokens of one attribute; further ones are left out.
 const MAX_NAMES: usize = 32;
 
-/// Names of more than one word begin their hash here, so that `mainnav` is not `main-nav`.
-const JOINED: u32 = SEED ^ 0x5A5A_5A5A;
+/// The seed of the hash of a name of several tokens, so that `main-nav` differs from `mainnav`.
+const COMPOUND_SEED: u32 = SEED ^ 0x5A5A_5A5A;
 
-/// Words of letters, split where the case changes, and whole names of more than one word; their hashes go to `names`.
-fn split_names(mut value: &[u8], names: &mut Vec<u32>, name_roles: &HashBits) -> u32 {
+/// What a theme writes before the name of a label that an author chose: `tag-signature-sessions`, `category-comments`.
+const LABEL_PREFIXES: [u32; 5] =
+    [hash_of("tag"), hash_of("category"), hash_of("cat"), hash_of("term"), hash_of("taxonomy")];
+
+/// The roles by which rules drop text. They are never those of a label.
+const ROLES_THAT_DROP: u32 = 1 << Role::Comment as u32 | 1 << Role::Signature as u32;
+
+const fn hash_of(word: &str) -> u32 {
+    let (mut hash, mut at) = (SEED, 0);
+    while at < word.len() {
+        hash = mix(hash, word.as_bytes()[at]);
+        at += 1;
+    }
+    hash
+}
+
+/// Adds the hashes of the tokens (runs of letters, split where the case changes) and of names of several tokens.
+fn tokenize_names(mut value: &[u8], names: &mut Vec<u32>, name_roles: &HashBits) -> u32 {
     let mut roles = 0;
     let end = names.len() + MAX_NAMES;
     while !value.is_empty() && names.len() < end {
-        roles |= split_name(&mut value, names, name_roles);
+        roles |= tokenize_name(&mut value, names, name_roles);
     }
     names.truncate(end);
     roles
 }
 
 /// Reads one name and the white space behind it off the value.
-fn split_name(value: &mut &[u8], names: &mut Vec<u32>, name_roles: &HashBits) -> u32 {
+fn tokenize_name(value: &mut &[u8], names: &mut Vec<u32>, name_roles: &HashBits) -> u32 {
     let mut roles = 0;
-    let mut joined = JOINED;
+    let mut compound = COMPOUND_SEED;
     let mut n_words = 0;
+    let mut is_label = false;
     while let Some((&first, rest)) = value.split_first() {
-        if SMALL[usize::from(first)] == 0 {
+        if LOWERCASE[usize::from(first)] == 0 {
             *value = rest;
             if first.is_ascii_whitespace() {
                 break;
@@ -86,21 +108,22 @@ fn split_name(value: &mut &[u8], names: &mut Vec<u32>, name_roles: &HashBits) ->
         let word = Word::read(value, name_roles);
         *value = &value[word.length..];
         n_words += 1;
-        joined = (joined ^ word.hash).wrapping_mul(0x0100_0193).rotate_left(9);
+        compound = (compound ^ word.hash).wrapping_mul(0x0100_0193).rotate_left(9);
         if (2..20).contains(&word.length) {
-            roles |= word.roles;
+            roles |= if is_label { word.roles & !ROLES_THAT_DROP } else { word.roles };
+            is_label |= LABEL_PREFIXES.contains(&word.hash);
             if word.length >= 3 {
                 names.push(word.hash.max(1));
             }
         }
     }
     if n_words > 1 {
-        names.push(joined.max(1));
+        names.push(compound.max(1));
     }
     roles
 }
 
-/// A run of letters, up to where small ones are followed by a capital one.
+/// A run of letters that ends before a change from lower to upper case.
 struct Word {
     length: usize,
     hash: u32,
@@ -113,13 +136,13 @@ impl Word {
     fn read(bytes: &[u8], name_roles: &HashBits) -> Word {
         let mut word = Word { length: 0, hash: SEED, roles: 0 };
         for (at, &byte) in bytes.iter().enumerate() {
-            let small = SMALL[usize::from(byte)];
-            if small == 0 || (small != byte && at > 0 && bytes[at - 1].is_ascii_lowercase()) {
+            let lower = LOWERCASE[usize::from(byte)];
+            if lower == 0 || (lower != byte && at > 0 && bytes[at - 1].is_ascii_lowercase()) {
                 break;
             }
-            word.hash = mix(word.hash, small);
+            word.hash = mix(word.hash, lower);
             word.length = at + 1;
-            // `sidebarleft` announces what `sidebar` does: every beginning of a word is looked up on the way.
+            // `sidebarleft` has the role of `sidebar`: every prefix of a token is looked up.
             if word.length >= 4 && name_roles.may_hold(word.hash) {
                 word.roles |= name_roles.get(word.hash);
             }
@@ -131,16 +154,35 @@ impl Word {
     }
 }
 
-/// The small letter of each letter, 0 for all other bytes.
-const SMALL: [u8; 256] = {
-    let mut small = [0; 256];
+/// The lower case of each ASCII letter, 0 for all other bytes.
+const LOWERCASE: [u8; 256] = {
+    let mut lower = [0; 256];
     let mut byte = 0;
     while byte < 128 {
         let character = byte as u8;
         if character.is_ascii_alphabetic() {
-            small[byte] = character.to_ascii_lowercase();
+            lower[byte] = character.to_ascii_lowercase();
         }
         byte += 1;
     }
-    small
+    lower
 };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn roles(class: &str) -> u32 {
+        tokenize_names(class.as_bytes(), &mut Vec::new(), &NAME_ROLES)
+    }
+
+    #[test]
+    fn labels_that_authors_chose_drop_nothing() {
+        for class in ["tag-signature-sessions", "category-comments", "post tag-reply hentry", "term-feedback"] {
+            assert_eq!(roles(class) & ROLES_THAT_DROP, 0, "{class}");
+        }
+        for class in ["post-signature", "comments", "tag-list comment", "memberSignature"] {
+            assert_ne!(roles(class) & ROLES_THAT_DROP, 0, "{class}");
+        }
+    }
+}

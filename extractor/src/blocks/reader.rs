@@ -1,15 +1,16 @@
-//! Text comes in by pieces and goes out as blocks: white space collapsed, words hashed, signs counted, in one pass.
+//! Builds blocks from pieces of text: collapses white space, hashes words and counts characters, in one pass.
 
 use super::lexicon::{HashBits, N_THEMES, SEED, THEMES, Theme, mix};
-use super::{Block, Break};
+use super::markup::is_zero_width;
+use super::{Block, Break, ancestor};
 use crate::tree::Tag;
 
-/// Where a block begins.
+/// The position in the tree at which a block begins.
 #[derive(Clone, Copy)]
 pub(super) struct Context {
     pub element: u32,
     pub tag: Option<Tag>,
-    pub places: u32,
+    pub ancestors: u32,
     pub heading: u8,
 }
 
@@ -23,6 +24,8 @@ pub(super) struct Reader {
     /// Some text of the block has been read.
     open: bool,
     pending_space: bool,
+    /// In code: a line has ended, and its line break is not written yet.
+    pending_line: bool,
     pending_links: u32,
     break_before: Break,
     /// The word being read: its hash, whether there is one, whether it began with a capital, in a link, in bold.
@@ -31,12 +34,12 @@ pub(super) struct Reader {
     capital: bool,
     word_in_link: bool,
     word_in_bold: bool,
-    /// The hash of the last character of a script without spaces, when nothing stands between.
+    /// The last character of a script without spaces, if it is the previous character.
     last_unspaced: Option<char>,
 }
 
 impl Reader {
-    /// Ready for a page of so many bytes: a tenth of a page is text, on most of them.
+    /// A reader for a page of so many bytes; on most pages a tenth of them is text.
     pub(super) fn for_page(n_bytes: usize) -> Self {
         Reader {
             text: String::with_capacity(n_bytes / 10),
@@ -46,6 +49,7 @@ impl Reader {
             themes: &THEMES,
             open: false,
             pending_space: false,
+            pending_line: false,
             pending_links: 0,
             break_before: Break::Block,
             word: SEED,
@@ -90,7 +94,69 @@ impl Reader {
         self.pending_space = self.open;
     }
 
-    /// Text follows that stands here; counts only for the first text of a block.
+    /// Ends the current word for the counts; the text goes on without a space.
+    pub(super) fn end_word_here(&mut self) {
+        self.between_words();
+    }
+
+    /// What has been written of the block that is being read, with the space that comes next.
+    pub(super) fn block_so_far(&self) -> &str {
+        match (self.open, self.pending_space) {
+            (false, _) => "",
+            (true, true) => " ",
+            (true, false) => &self.text[self.block.start as usize..],
+        }
+    }
+
+    /// Writes a sign that is no part of the page's own text; for the counts it is not there.
+    pub(super) fn write_mark(&mut self, mark: char) {
+        self.write_space();
+        self.text.push(mark);
+    }
+
+    /// In code: a line break as soon as more text comes, unless the line is empty.
+    pub(super) fn end_line(&mut self) {
+        if self.open && self.text.len() > self.block.start as usize && !self.text.ends_with('\n') {
+            self.pending_line = true;
+        }
+    }
+
+    /// In code: an empty line.
+    pub(super) fn empty_line(&mut self) {
+        if self.open {
+            if self.pending_line {
+                self.text.push('\n');
+            }
+            self.pending_line = true;
+        }
+    }
+
+    /// In code: a cell begins behind another one of its line.
+    pub(super) fn next_cell(&mut self) {
+        if self.open && !self.pending_line && self.text.len() > self.block.start as usize && !self.text.ends_with('\n')
+        {
+            self.between_words();
+            self.text.push('\t');
+        }
+    }
+
+    /// Reads a piece of code, every character of it.
+    pub(super) fn push_code(&mut self, piece: &str, link: bool, bold: bool) {
+        if std::mem::take(&mut self.pending_line) {
+            self.between_words();
+            if !piece.starts_with('\n') {
+                self.text.push('\n');
+            }
+        }
+        self.push(piece, link, bold, true);
+    }
+
+    /// The block that is being read is shown, if only in part.
+    pub(super) fn show(&mut self) {
+        self.block.ancestors &= !ancestor::NOT_SHOWN;
+    }
+
+    /// Begins a block at this position, unless one is open.
     pub(super) fn begin(&mut self, context: Context) {
         if self.open {
             return;
@@ -103,9 +169,9 @@ impl Reader {
             first_word: self.words.len() as u32,
             element: context.element,
             tag: context.tag,
-            places: context.places,
+            ancestors: context.ancestors,
             heading: context.heading,
-            begins: self.break_before,
+            break_before: self.break_before,
             links: std::mem::take(&mut self.pending_links),
             fingerprint: SEED,
             ..Block::default()
@@ -126,10 +192,14 @@ impl Reader {
         self.between_words();
         self.open = false;
         self.pending_space = false;
+        self.pending_line = false;
         let kept = self.text[self.block.start as usize..].trim_end().len();
         self.text.truncate(self.block.start as usize + kept);
         if kept == 0 {
             return;
+        }
+        if self.block.ancestors & ancestor::CODE != 0 {
+            self.block.start += blank_lines(&self.text[self.block.start as usize..]) as u32;
         }
         self.block.end = self.text.len() as u32;
         self.block.end_word = self.words.len() as u32;
@@ -161,31 +231,48 @@ impl Reader {
                     self.between_words();
                     let single = byte == b' ' && at > run;
                     at += 1;
-                    if !(single && bytes.get(at).is_some_and(|next| is_seen(*next))) {
+                    if !(single && bytes.get(at).is_some_and(|next| is_visible(*next))) {
                         self.text.push_str(&piece[run..at - 1]);
                         self.pending_space = true;
                         run = at;
                     }
                 }
-                Kind::Wide => {
+                Kind::NonAscii => {
                     let character = piece[at..].chars().next().expect("a character starts here");
-                    if character.is_whitespace() {
+                    if preformatted && character.is_whitespace() {
+                        self.between_words();
+                    } else if !preformatted && self.is_invisible(character, &piece[..at]) {
+                        self.text.push_str(&piece[run..at]);
+                        run = at + character.len_utf8();
+                    } else if character.is_whitespace() {
                         self.between_words();
                         self.text.push_str(&piece[run..at]);
                         self.pending_space = true;
                         run = at + character.len_utf8();
                     } else {
-                        self.wide(character, link, bold);
+                        self.non_ascii(character, link, bold);
                     }
                     at += character.len_utf8();
                 }
                 sign => {
-                    self.sign(sign);
+                    self.punctuation(sign);
                     at += 1;
                 }
             }
         }
         self.text.push_str(&piece[run..]);
+    }
+
+    /// Whether a character shows nothing: of zero width, and no part of how its neighbours are shaped.
+    fn is_invisible(&self, character: char, before: &str) -> bool {
+        match character {
+            // They join or part the letters of Arabic and Indic scripts and the signs of an emoji.
+            '\u{200c}' | '\u{200d}' => {
+                let last = before.chars().next_back().or_else(|| self.text.chars().next_back());
+                !last.is_some_and(|last| last >= '\u{590}' && !matches!(last, '\u{2000}'..='\u{206f}'))
+            }
+            _ => is_zero_width(character),
+        }
     }
 
     /// Reads the letters and digits that some bytes begin with, all at once; answers how many there are.
@@ -195,16 +282,16 @@ impl Reader {
         self.begin_word(bytes[0].is_ascii_uppercase(), link, bold);
         let (mut word, mut all_bits, mut length) = (self.word, u8::MAX, 0);
         for &byte in bytes {
-            let small = SMALL[usize::from(byte)];
-            if small == 0 {
+            let lower = LOWERCASE[usize::from(byte)];
+            if lower == 0 {
                 break;
             }
-            word = mix(word, small);
-            all_bits &= small;
+            word = mix(word, lower);
+            all_bits &= lower;
             length += 1;
         }
         self.word = word;
-        if all_bits & NO_DIGIT == 0 {
+        if all_bits & LETTER_BIT == 0 {
             self.block.digits += bytes[..length].iter().map(|byte| u32::from(byte.is_ascii_digit())).sum::<u32>();
         }
         self.block.characters += length as u32;
@@ -212,53 +299,53 @@ impl Reader {
     }
 
     #[inline]
-    fn sign(&mut self, kind: Kind) {
+    fn punctuation(&mut self, kind: Kind) {
         self.write_space();
         self.block.characters += 1;
         self.between_words();
         match kind {
-            Kind::Stop => self.block.stops += 1,
+            Kind::SentenceMark => self.block.sentence_marks += 1,
             Kind::Comma => self.block.commas += 1,
-            Kind::Money => self.block.money += 1,
+            Kind::Currency => self.block.currency_signs += 1,
             Kind::Separator => self.block.separators += 1,
             _ => {}
         }
     }
 
     /// A character beyond ASCII that is no space.
-    fn wide(&mut self, character: char, link: bool, bold: bool) {
+    fn non_ascii(&mut self, character: char, link: bool, bold: bool) {
         self.write_space();
         self.block.characters += 1;
         if is_unspaced(character) {
-            self.unspaced(character, link, bold);
+            self.unspaced_character(character, link, bold);
             return;
         }
         if character.is_alphanumeric() {
             self.begin_word(character.is_uppercase(), link, bold);
-            let small = character.to_lowercase().next().unwrap_or(character);
+            let lower = character.to_lowercase().next().unwrap_or(character);
             let mut buffer = [0; 4];
-            self.word = small.encode_utf8(&mut buffer).bytes().fold(self.word, mix);
+            self.word = lower.encode_utf8(&mut buffer).bytes().fold(self.word, mix);
             return;
         }
         self.between_words();
         match character {
-            '。' | '！' | '？' | '…' | '।' | '؟' | '۔' => self.block.stops += 1,
+            '。' | '！' | '？' | '…' | '।' | '؟' | '۔' => self.block.sentence_marks += 1,
             '，' | '、' | '；' | '،' => self.block.commas += 1,
-            '€' | '£' | '¥' | '￥' | '₹' | '₽' => self.block.money += 1,
+            '€' | '£' | '¥' | '￥' | '₹' | '₽' => self.block.currency_signs += 1,
             '»' | '›' | '·' | '•' | '｜' | '→' => self.block.separators += 1,
             _ => {}
         }
     }
 
-    /// What is read next belongs to no word before it.
+    /// Ends the current word and the current pair of unspaced characters.
     #[inline]
     fn between_words(&mut self) {
         self.end_word();
         self.last_unspaced = None;
     }
 
-    /// A character that is a word; with the one before it, it may be a word of the lexicon.
-    fn unspaced(&mut self, character: char, link: bool, bold: bool) {
+    /// Adds a character that is a word by itself; with the one before it, it may be a word of the lexicon.
+    fn unspaced_character(&mut self, character: char, link: bool, bold: bool) {
         self.end_word();
         self.block.unspaced += 1;
         let mut buffer = [0; 4];
@@ -267,7 +354,7 @@ impl Reader {
             let pair = last.encode_utf8(&mut buffer).bytes().fold(SEED, mix);
             let pair = character.encode_utf8(&mut buffer).bytes().fold(pair, mix);
             let bits = self.themes.get(pair);
-            self.count_themes(bits & !(1 << Theme::Stop as u32));
+            self.count_themes(bits & !(1 << Theme::StopWord as u32));
         }
         self.last_unspaced = Some(character);
         self.add_word(single.max(1), link, bold);
@@ -310,9 +397,9 @@ impl Reader {
         self.block.bold_words += u32::from(bold);
         self.block.fingerprint = (self.block.fingerprint ^ hash).wrapping_mul(0x0100_0193).rotate_left(5);
         let bits = self.themes.get(hash);
-        // Every third word is a stop word, which no processor can guess: those are counted without asking.
-        const STOP: u32 = 1 << Theme::Stop as u32;
-        let stop = &mut self.block.themes[Theme::Stop as usize];
+        // Every third word is a stop word, which branch prediction cannot guess: they are counted without a branch.
+        const STOP: u32 = 1 << Theme::StopWord as u32;
+        let stop = &mut self.block.themes[Theme::StopWord as usize];
         *stop = stop.saturating_add(u16::from(bits & STOP != 0));
         if bits & !STOP != 0 {
             self.count_themes(bits & !STOP);
@@ -330,73 +417,78 @@ impl Reader {
     }
 }
 
-/// What a byte is to a block.
+/// The class of a byte of text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     /// A part of an ASCII word.
     Word,
     Space,
-    Stop,
+    SentenceMark,
     Comma,
-    Money,
+    Currency,
     Separator,
-    /// Any other ASCII sign.
-    Sign,
+    /// Any other ASCII character.
+    Other,
     /// The beginning of a character beyond ASCII.
-    Wide,
+    NonAscii,
 }
 
 const KINDS: [Kind; 256] = {
-    let mut kinds = [Kind::Wide; 256];
+    let mut kinds = [Kind::NonAscii; 256];
     let mut byte = 0;
     while byte < 128 {
         kinds[byte] = match byte as u8 {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' => Kind::Word,
-            b'.' | b'!' | b'?' => Kind::Stop,
+            b'.' | b'!' | b'?' => Kind::SentenceMark,
             b',' | b';' => Kind::Comma,
-            b'$' => Kind::Money,
+            b'$' => Kind::Currency,
             b'|' | b'/' | b'>' => Kind::Separator,
             byte if byte.is_ascii_whitespace() => Kind::Space,
-            _ => Kind::Sign,
+            _ => Kind::Other,
         };
         byte += 1;
     }
     kinds
 };
 
-/// Whether a byte is an ASCII letter or sign, no space.
+/// Whether a byte is an ASCII character other than white space.
 #[inline]
-fn is_seen(byte: u8) -> bool {
-    !matches!(KINDS[usize::from(byte)], Kind::Space | Kind::Wide)
+fn is_visible(byte: u8) -> bool {
+    !matches!(KINDS[usize::from(byte)], Kind::Space | Kind::NonAscii)
 }
 
-/// The small letter of each byte that ASCII words are made of, 0 for all others: one look-up for what would be five
-/// comparisons.
-const SMALL: [u8; 256] = {
-    let mut small = [0; 256];
+/// The lower case of each byte of an ASCII word, 0 for all other bytes: one look-up instead of five comparisons.
+const LOWERCASE: [u8; 256] = {
+    let mut lower = [0; 256];
     let mut byte = 0;
     while byte < 128 {
         if matches!(KINDS[byte], Kind::Word) {
-            small[byte] = (byte as u8).to_ascii_lowercase();
+            lower[byte] = (byte as u8).to_ascii_lowercase();
         }
         byte += 1;
     }
-    small
+    lower
 };
 
-/// The small form of an ASCII character that words are made of; nothing for all others.
+/// The lower case of an ASCII character that belongs to a word; `None` for all others.
 #[inline]
-pub(crate) fn small_letter(character: char) -> Option<u8> {
-    u8::try_from(character).ok().map(|byte| SMALL[usize::from(byte)]).filter(|small| *small != 0)
+pub(crate) fn lowercase_ascii(character: char) -> Option<u8> {
+    u8::try_from(character).ok().map(|byte| LOWERCASE[usize::from(byte)]).filter(|lower| *lower != 0)
 }
 
-/// The bit that letters have and digits have not.
-const NO_DIGIT: u8 = 0x40;
+/// The bit that lower-case letters have and digits have not.
+const LETTER_BIT: u8 = 0x40;
 
 /// Scripts whose characters count one by one: kana, Han, Thai, Burmese.
 pub fn is_unspaced(character: char) -> bool {
     matches!(character, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}'
         | '\u{f900}'..='\u{faff}' | '\u{0e00}'..='\u{0e7f}' | '\u{1000}'..='\u{109f}')
+}
+
+/// How many bytes of a text are blank lines at its beginning.
+fn blank_lines(text: &str) -> usize {
+    let indented = text.trim_start();
+    text[..text.len() - indented.len()].rfind('\n').map_or(0, |at| at + 1)
 }
 
 fn ending(text: &str) -> u8 {

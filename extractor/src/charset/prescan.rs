@@ -1,12 +1,15 @@
 //! Looking for the encoding that a page names, before the page is decoded.
 
+use std::borrow::Cow;
+
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
 
 use super::for_label;
+use crate::tree::decode_value;
 
 /// Browsers look this far for a declaration anywhere, and further only in the head.
-const SURE: usize = 1024;
-/// No head is longer.
+const PRESCAN_BYTES: usize = 1024;
+/// The most bytes of a head that are searched.
 const MAX_SCANNED: usize = 1 << 18;
 
 /// The encoding named by the first `<meta>` that names one, or by an XML declaration.
@@ -20,7 +23,7 @@ pub(super) fn declared(bytes: &[u8]) -> Option<&'static Encoding> {
     let mut at = 0;
     loop {
         at += memchr::memchr(b'<', bytes.get(at..)?)?;
-        if at >= SURE && !in_head {
+        if at >= PRESCAN_BYTES && !in_head {
             return None;
         }
         let rest = &bytes[at..];
@@ -41,7 +44,7 @@ pub(super) fn declared(bytes: &[u8]) -> Option<&'static Encoding> {
         }
         let Tag { name, attributes, end } = tag(bytes, name_start)?;
         match (name.as_slice(), closing) {
-            (b"meta", false) if at < SURE || n_templates == 0 => {
+            (b"meta", false) if at < PRESCAN_BYTES || n_templates == 0 => {
                 if let Some(encoding) = meta(&attributes) {
                     return Some(encoding);
                 }
@@ -77,7 +80,7 @@ fn tag(bytes: &[u8], start: usize) -> Option<Tag<'_>> {
             byte if is_space(byte) || byte == b'/' => at += 1,
             _ => {
                 let (attribute, after) = attribute(bytes, at)?;
-                // Only a `<meta>` has attributes worth keeping.
+                // Only a `<meta>` has attributes that matter here.
                 if name == b"meta" {
                     attributes.push(attribute);
                 }
@@ -111,14 +114,25 @@ fn attribute(bytes: &[u8], start: usize) -> Option<((Vec<u8>, &[u8]), usize)> {
     }
 }
 
-/// What the attributes of a `<meta>` say.
+/// The encoding that the attributes of a `<meta>` declare.
 fn meta(attributes: &[(Vec<u8>, &[u8])]) -> Option<&'static Encoding> {
-    let value = |wanted: &str| attributes.iter().find(|(name, _)| name == wanted.as_bytes()).map(|(_, value)| *value);
-    if let Some(encoding) = value("charset").and_then(page_encoding) {
+    let value = |wanted: &str| {
+        let raw = attributes.iter().find(|(name, _)| name == wanted.as_bytes()).map(|(_, value)| *value)?;
+        Some(decoded(raw))
+    };
+    if let Some(encoding) = value("charset").and_then(|label| page_encoding(&label)) {
         return Some(encoding);
     }
     let is_pragma = value("http-equiv")?.eq_ignore_ascii_case(b"content-type");
-    if is_pragma { from_content(value("content")?) } else { None }
+    if is_pragma { from_content(&value("content")?) } else { None }
+}
+
+/// A value with its character references resolved, as in any other attribute.
+fn decoded(raw: &[u8]) -> Cow<'_, [u8]> {
+    match std::str::from_utf8(raw) {
+        Ok(text) if text.contains('&') => Cow::Owned(decode_value(text).into_owned().into_bytes()),
+        _ => Cow::Borrowed(raw),
+    }
 }
 
 /// The label in `text/html; charset=label`.

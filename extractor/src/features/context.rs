@@ -1,44 +1,44 @@
-//! What stands before and after a block: neighbours, windows, the heading above, the densest region.
+//! Features of what surrounds a block in reading order: neighbours, windows, headings, the densest region, links.
 
-use super::elements::wider;
-use super::{Evidence, LONG, Matrix, Sums, count, is_long, log, rate, share, signed_log, sum};
+use super::ancestors::larger_ancestors;
+use super::{MIN_PROSE_WORDS, Matrix, PageMetadata, PrefixSums, count, is_prose, log, rate, share, signed_log, sum};
 use crate::blocks::lexicon::Theme;
 use crate::blocks::{Block, Page, RawLink};
-use crate::tree::read_value;
+use crate::tree::decode_value;
 
 /// Adds the columns about what surrounds each block in reading order.
-pub(super) fn columns(page: &Page<'_>, sums: &Sums, evidence: &Evidence, matrix: &mut Matrix<'_>) {
+pub(super) fn columns(page: &Page<'_>, sums: &PrefixSums, metadata: &PageMetadata, matrix: &mut Matrix<'_>) {
     position(page, sums, matrix);
     neighbours(page, matrix);
     windows(page, sums, matrix);
     headings(page, sums, matrix);
-    densest(page, sums, matrix);
-    links(page, evidence, matrix);
+    densest_region(page, sums, matrix);
+    links(page, metadata, matrix);
 }
 
-fn position(page: &Page<'_>, sums: &Sums, matrix: &mut Matrix<'_>) {
+fn position(page: &Page<'_>, sums: &PrefixSums, matrix: &mut Matrix<'_>) {
     let n_blocks = page.blocks.len();
     let total = sums.page()[sum::WORDS];
     matrix.push((0..n_blocks).map(|block| share(block as u32, n_blocks as u32)));
     matrix.push((0..n_blocks).map(|block| share(sums.words_before(block), total)));
     matrix.push((0..n_blocks).map(|block| log(sums.words_before(block))));
     matrix.push((0..n_blocks).map(|block| log(total - sums.words_before(block + 1))));
-    // Sentences before and after: inside the content there are some on both sides.
-    let long = sums.page()[sum::LONG_WORDS];
-    matrix.push((0..n_blocks).map(|block| log(sums.rows[block][sum::LONG_WORDS])));
-    matrix.push((0..n_blocks).map(|block| log(long - sums.rows[block + 1][sum::LONG_WORDS])));
-    matrix.push((0..n_blocks).map(|block| share(sums.rows[block][sum::LONG_WORDS], long)));
+    // Prose before and after: inside the main content there is some on both sides.
+    let prose = sums.page()[sum::PROSE_WORDS];
+    matrix.push((0..n_blocks).map(|block| log(sums.rows[block][sum::PROSE_WORDS])));
+    matrix.push((0..n_blocks).map(|block| log(prose - sums.rows[block + 1][sum::PROSE_WORDS])));
+    matrix.push((0..n_blocks).map(|block| share(sums.rows[block][sum::PROSE_WORDS], prose)));
     for forwards in [false, true] {
-        since(page, matrix, forwards, is_long);
-        since(page, matrix, forwards, |block| block.ending == 2 && block.n_words() >= 5);
-        since(page, matrix, forwards, |block| block.link_words * 4 < block.n_words() * 3);
+        word_distance(page, matrix, forwards, is_prose);
+        word_distance(page, matrix, forwards, |block| block.ending == 2 && block.n_words() >= 5);
+        word_distance(page, matrix, forwards, |block| block.link_words * 4 < block.n_words() * 3);
     }
 }
 
-/// Adds how many words stand between each block and the nearest earlier or later one that passes.
-fn since(page: &Page<'_>, matrix: &mut Matrix<'_>, forwards: bool, passes: impl Fn(&Block) -> bool) {
-    if !matrix.is_next_asked() {
-        return matrix.push_nothing();
+/// Adds the number of words between each block and the nearest earlier or later one that passes.
+fn word_distance(page: &Page<'_>, matrix: &mut Matrix<'_>, forwards: bool, passes: impl Fn(&Block) -> bool) {
+    if !matrix.is_next_used() {
+        return matrix.push_zeros();
     }
     let mut column = vec![0u8; page.blocks.len()];
     let mut words = u32::MAX;
@@ -71,7 +71,7 @@ fn neighbours(page: &Page<'_>, matrix: &mut Matrix<'_>) {
             (0..n_blocks).contains(&other).then(|| &page.blocks[other as usize])
         };
         for column in &columns {
-            // The column moved by some blocks, with nothing beyond the ends of the page.
+            // The column shifted by `offset` blocks, 0 beyond the ends of the page.
             let beyond = std::iter::repeat_n(0, offset.unsigned_abs() as usize);
             match usize::try_from(offset) {
                 Ok(offset) => matrix.push(column.iter().copied().skip(offset).chain(beyond)),
@@ -85,7 +85,7 @@ fn neighbours(page: &Page<'_>, matrix: &mut Matrix<'_>) {
     }
 }
 
-fn windows(page: &Page<'_>, sums: &Sums, matrix: &mut Matrix<'_>) {
+fn windows(page: &Page<'_>, sums: &PrefixSums, matrix: &mut Matrix<'_>) {
     for radius in [3usize, 8, 20] {
         let over: Vec<[u32; sum::COUNT]> =
             (0..page.blocks.len()).map(|block| sums.over(block.saturating_sub(radius), block + radius + 1)).collect();
@@ -93,15 +93,15 @@ fn windows(page: &Page<'_>, sums: &Sums, matrix: &mut Matrix<'_>) {
         matrix.push(over.iter().map(|inside| log(inside[sum::WORDS])));
         matrix.push(part(sum::LINK_WORDS));
         matrix.push(part(sum::STOP_WORDS));
-        matrix.push(part(sum::LONG_WORDS));
+        matrix.push(part(sum::PROSE_WORDS));
         matrix.push(part(sum::THEME_WORDS));
-        matrix.push(over.iter().map(|inside| rate(inside[sum::SPEAKER_WORDS], inside[sum::WORDS], 400)));
+        matrix.push(over.iter().map(|inside| rate(inside[sum::FIRST_PERSON_WORDS], inside[sum::WORDS], 400)));
         matrix.push(over.iter().map(|inside| count(inside[sum::HEADINGS])));
     }
 }
 
-/// The heading above: how far, how high, and what it announces.
-fn headings(page: &Page<'_>, sums: &Sums, matrix: &mut Matrix<'_>) {
+/// The last heading before a block: its distance, level and themes.
+fn headings(page: &Page<'_>, sums: &PrefixSums, matrix: &mut Matrix<'_>) {
     let mut last = None;
     let above: Vec<Option<usize>> = page
         .blocks
@@ -122,7 +122,7 @@ fn headings(page: &Page<'_>, sums: &Sums, matrix: &mut Matrix<'_>) {
             .map(|(index, above)| above.map_or(0, |above| log(sums.words_before(index) - sums.words_before(above)))),
     );
     matrix.push(columns.map(|(index, above)| above.map_or(0, |above| count((index - above) as u32))));
-    // What a heading says is said once, for all blocks below it.
+    // The row of a heading is computed once for all blocks below it.
     let mut last = (None, [0; PER_HEADING]);
     let rows: Vec<[u8; PER_HEADING]> = above
         .iter()
@@ -137,15 +137,15 @@ fn headings(page: &Page<'_>, sums: &Sums, matrix: &mut Matrix<'_>) {
         matrix.push(rows.iter().map(|row| row[feature]));
     }
     outline(page, sums, matrix);
-    // The last words before that announce comments or other pages, heading or not.
+    // The distance to the last short label of a theme, heading or not.
     for theme in [Theme::Comment, Theme::Related, Theme::Legal, Theme::Review] {
-        since(page, matrix, false, |block| {
-            block.n_words() <= 8 && block.themes[theme as usize] > 0 && block.stops == 0
+        word_distance(page, matrix, false, |block| {
+            block.n_words() <= 8 && block.themes[theme as usize] > 0 && block.sentence_marks == 0
         });
     }
 }
 
-/// What a heading says about the blocks below it: its level, its length and its themes.
+/// Features of a heading: its level, its length and its themes.
 const PER_HEADING: usize = 9;
 
 fn heading_row(heading: &Block) -> [u8; PER_HEADING] {
@@ -163,14 +163,14 @@ fn heading_row(heading: &Block) -> [u8; PER_HEADING] {
     ]
 }
 
-/// The headings that a block stands under, those of sections that have ended not among them: what they announce, how
-/// many they are, and how far above the highest is. The title announces nothing.
-fn outline(page: &Page<'_>, sums: &Sums, matrix: &mut Matrix<'_>) {
+/// The section headings above a block, without those of sections that have ended: their themes, their number, and the
+/// distance to the highest. The title of the page (h1) does not count.
+fn outline(page: &Page<'_>, sums: &PrefixSums, matrix: &mut Matrix<'_>) {
     const THEMES: [Theme; 6] =
         [Theme::Comment, Theme::Related, Theme::Account, Theme::Legal, Theme::Shop, Theme::Review];
     /// The level of the title.
     const TITLE: usize = 1;
-    // The last heading of each level: its block, and what it and those above it announce.
+    // The last heading of each level: its block, and the themes of it and of those above it.
     let mut open: [Option<(usize, [u8; THEMES.len()])>; 7] = [None; 7];
     let mut rows = Vec::with_capacity(page.blocks.len());
     for (index, block) in page.blocks.iter().enumerate() {
@@ -199,20 +199,21 @@ fn outline(page: &Page<'_>, sums: &Sums, matrix: &mut Matrix<'_>) {
     }
 }
 
-/// The element that holds most sentences most directly, and where each block stands to it.
-fn densest(page: &Page<'_>, sums: &Sums, matrix: &mut Matrix<'_>) {
-    let wider = wider(page);
+/// The densest region: the element with the most prose, where each ancestor counts less, and the relation of each block
+/// to it.
+fn densest_region(page: &Page<'_>, sums: &PrefixSums, matrix: &mut Matrix<'_>) {
+    let larger_ancestors = larger_ancestors(page);
     let mut scores = vec![0.0f32; page.elements.len()];
     for block in &page.blocks {
         let words = block.n_words();
-        if words < LONG || block.link_words * 3 > words {
+        if words < MIN_PROSE_WORDS || block.link_words * 3 > words {
             continue;
         }
         let (mut element, mut part) = (block.element as usize, words as f32);
         for _ in 0..4 {
             scores[element] += part;
             part *= 0.6;
-            let next = wider[element] as usize;
+            let next = larger_ancestors[element] as usize;
             if next == element {
                 break;
             }
@@ -233,18 +234,18 @@ fn densest(page: &Page<'_>, sums: &Sums, matrix: &mut Matrix<'_>) {
         })
     }));
     matrix.push_shared(share(inside[sum::WORDS], sums.page()[sum::WORDS]));
-    matrix.push_shared(log(inside[sum::LONG_WORDS]));
-    matrix.push_shared(share(inside[sum::LONG_WORDS], sums.page()[sum::LONG_WORDS]));
+    matrix.push_shared(log(inside[sum::PROSE_WORDS]));
+    matrix.push_shared(share(inside[sum::PROSE_WORDS], sums.page()[sum::PROSE_WORDS]));
 }
 
-/// Where the first link of a block leads.
-fn links(page: &Page<'_>, evidence: &Evidence, matrix: &mut Matrix<'_>) {
-    let own_host = host(&evidence.address);
+/// The target of the first link of a block.
+fn links(page: &Page<'_>, metadata: &PageMetadata, matrix: &mut Matrix<'_>) {
+    let own_host = host(&metadata.url);
     let mut targets = vec![[0u8; 3]; page.blocks.len()];
     for RawLink { target, block, .. } in &page.links {
-        // Every target has a kind; the first that a block has is the one that counts.
+        // Every target has a kind above 0; the first link of a block counts.
         let Some(row) = targets.get_mut(*block as usize).filter(|row| row[0] == 0) else { continue };
-        let target = read_value(target);
+        let target = decode_value(target);
         let path = after(&target, "://").unwrap_or(&target);
         let head = &path.as_bytes()[..path.len().min(256)];
         let joints = head.iter().map(|byte| u32::from(matches!(byte, b'/' | b'-' | b'_' | b'='))).sum();
@@ -266,14 +267,14 @@ fn host(address: &str) -> &str {
     host
 }
 
-/// What follows the first mark; pages hold too many addresses for a general search.
+/// The text after the first occurrence of `mark`; pages hold too many URLs for a general search.
 fn after<'t>(text: &'t str, mark: &str) -> Option<&'t str> {
     let bytes = text.as_bytes();
-    let mut places = memchr::memchr_iter(mark.as_bytes()[0], bytes);
-    places.find(|at| bytes[*at..].starts_with(mark.as_bytes())).map(|at| &text[at + mark.len()..])
+    let mut offsets = memchr::memchr_iter(mark.as_bytes()[0], bytes);
+    offsets.find(|at| bytes[*at..].starts_with(mark.as_bytes())).map(|at| &text[at + mark.len()..])
 }
 
-/// 1 this page, 2 an action, 3 this site, 4 elsewhere, 5 a social network.
+/// 1 a fragment of this page, 2 an action, 3 the same site, 4 another site, 5 a social network.
 fn target_kind(target: &str, own_host: &str) -> u8 {
     const SOCIAL: [&str; 8] =
         ["facebook", "twitter", "linkedin", "pinterest", "instagram", "youtube", "reddit", "whatsapp"];
@@ -300,12 +301,12 @@ mod tests {
     use crate::tree::Tree;
 
     #[test]
-    fn a_card_stands_under_the_heading_of_its_section() {
+    fn a_card_is_under_the_heading_of_its_section() {
         let page = Page::read(Tree::parse(
             "<h1>A shelf</h1><h2>Related items</h2><h3>A chair</h3><p>Blue<h2>Notes</h2><p>Screws",
         ));
         let mut matrix = Matrix::of_rows(page.blocks.len());
-        outline(&page, &Sums::count(&page), &mut matrix);
+        outline(&page, &PrefixSums::count(&page), &mut matrix);
         let column = |feature| (0..page.blocks.len()).map(|block| matrix.value(feature, block)).collect::<Vec<u8>>();
         assert_eq!(column(0), [0, 0, 1, 2, 0, 1]);
         let related: Vec<bool> = column(3).iter().map(|share| *share > 1).collect();

@@ -1,10 +1,10 @@
-//! Records: siblings that look alike, as cards, posts, rows and results do.
+//! Features of repeated structure: siblings of the same signature (cards, posts, rows, results) and templates.
 
-use super::{Alike, Matrix, Sums, count, log, rate, share, sum};
+use super::{GroupedByKey, Matrix, PrefixSums, count, log, rate, share, sum};
 use crate::blocks::Page;
 use crate::blocks::lexicon::Theme;
 
-/// Siblings with the same tag and names.
+/// A group of siblings with the same tag and class names.
 #[derive(Clone, Copy, Default)]
 struct Group {
     members: u32,
@@ -19,17 +19,17 @@ impl Group {
             log(words / self.members.max(1)),
             share(self.sums[sum::LINK_WORDS], words),
             share(words, page_words),
-            rate(self.sums[sum::PICTURES], self.members, 8),
+            rate(self.sums[sum::IMAGES], self.members, 8),
             rate(self.sums[sum::HEADINGS], self.members, 16),
-            rate(self.sums[sum::MONEY], self.members, 16),
-            rate(self.sums[sum::STOPS], words, 300),
-            rate(self.sums[sum::SPEAKER_WORDS], words, 400),
-            share(self.sums[sum::LONG_WORDS], words),
+            rate(self.sums[sum::CURRENCY_SIGNS], self.members, 16),
+            rate(self.sums[sum::SENTENCE_MARKS], words, 300),
+            rate(self.sums[sum::FIRST_PERSON_WORDS], words, 400),
+            share(self.sums[sum::PROSE_WORDS], words),
         ]
     }
 }
 
-/// Fewer alike are a coincidence.
+/// Fewer siblings of one signature are not a group.
 const MIN_MEMBERS: usize = 3;
 
 /// Features of a group, the same for all of its members.
@@ -37,51 +37,51 @@ const PER_GROUP: usize = 10;
 
 /// Adds the columns about the nearest and the largest group that each block belongs to.
 #[expect(clippy::needless_range_loop, reason = "one column of many rows at a time")]
-pub(super) fn columns(page: &Page<'_>, sums: &Sums, matrix: &mut Matrix<'_>) {
+pub(super) fn columns(page: &Page<'_>, sums: &PrefixSums, matrix: &mut Matrix<'_>) {
     let groups = Groups::of(page, sums);
     let page_words = sums.page()[sum::WORDS];
     let rows: Vec<[u8; PER_GROUP]> = groups.all.iter().map(|group| group.row(page_words)).collect();
-    let (nearest, largest) = groups.on_the_way_up(page);
+    let (nearest, largest) = groups.nearest_and_largest(page);
     for choice in [&nearest, &largest] {
         let members: Vec<u32> = page.blocks.iter().map(|block| choice[block.element as usize]).collect();
-        // The first group is nobody's.
+        // The first group has no members.
         let group = |member: &u32| if *member == 0 { 0 } else { groups.group[*member as usize] as usize };
         let of_members: Vec<usize> = members.iter().map(group).collect();
         for feature in 0..PER_GROUP {
             matrix.push(of_members.iter().map(|group| rows[*group][feature]));
         }
-        let some = |member: &u32, value: u8| if *member == 0 { 0 } else { value };
+        let or_zero = |member: &u32, value: u8| if *member == 0 { 0 } else { value };
         matrix.push(members.iter().map(|member| {
             let element = &page.elements[*member as usize];
-            some(member, log(sums.of(sum::WORDS, element.first_block as usize, element.end_block as usize)))
+            or_zero(member, log(sums.of(sum::WORDS, element.first_block as usize, element.end_block as usize)))
         }));
         matrix.push(members.iter().zip(0u32..).map(|(member, block)| {
-            some(member, count(block.saturating_sub(page.elements[*member as usize].first_block)))
+            or_zero(member, count(block.saturating_sub(page.elements[*member as usize].first_block)))
         }));
-        matrix.push(members.iter().map(|member| some(member, log(groups.order[*member as usize]))));
+        matrix.push(members.iter().map(|member| or_zero(member, log(groups.order[*member as usize]))));
     }
     templates(page, page_words, matrix);
-    // The strongest group of the page: what kind of page is it?
+    // The group with the most words is typical of the page type.
     let strongest = groups.all.iter().max_by_key(|group| group.sums[sum::WORDS]).copied().unwrap_or_default();
     matrix.push_shared(log(strongest.members));
     matrix.push_shared(share(strongest.sums[sum::WORDS], page_words));
     matrix.push_shared(log(strongest.sums[sum::WORDS].checked_div(strongest.members).unwrap_or(0)));
     matrix.push_shared(share(strongest.sums[sum::LINK_WORDS], strongest.sums[sum::WORDS]));
-    matrix.push_shared(rate(strongest.sums[sum::PICTURES], strongest.members, 8));
+    matrix.push_shared(rate(strongest.sums[sum::IMAGES], strongest.members, 8));
 }
 
-/// Blocks that stand in the same tags and names all the way up, wherever on the page: the prices of all cards, the
-/// texts of all posts.
+/// Blocks with the same path of tags and class names, anywhere on the page: the prices of all cards, the texts of all
+/// posts.
 #[derive(Clone, Copy, Default)]
 struct Template {
     blocks: u32,
     words: u32,
     link_words: u32,
-    stops: u32,
-    speaker_words: u32,
+    sentence_marks: u32,
+    first_person_words: u32,
 }
 
-/// Features of a template; the last is the place of a block in it.
+/// Features of a template; the last is the position of a block in it.
 const PER_TEMPLATE: usize = 7;
 
 impl Template {
@@ -91,8 +91,8 @@ impl Template {
             log(self.words / self.blocks.max(1)),
             share(self.words, page_words),
             share(self.link_words, self.words),
-            rate(self.stops, self.words, 300),
-            rate(self.speaker_words, self.words, 400),
+            rate(self.sentence_marks, self.words, 300),
+            rate(self.first_person_words, self.words, 400),
             0,
         ]
     }
@@ -104,21 +104,22 @@ fn templates(page: &Page<'_>, page_words: u32, matrix: &mut Matrix<'_>) {
         let above = paths[element.parent as usize];
         paths[index] = (above ^ element.signature).wrapping_mul(0x0100_0193).rotate_left(5);
     }
-    let order = Alike::sorted(page.blocks.iter().map(|block| paths[block.element as usize] ^ u32::from(block.heading)));
+    let order =
+        GroupedByKey::sorted(page.blocks.iter().map(|block| paths[block.element as usize] ^ u32::from(block.heading)));
     let mut rows = vec![[0; PER_TEMPLATE]; page.blocks.len()];
     for run in order.runs() {
         let mut template = Template::default();
-        for index in Alike::indices(run) {
+        for index in GroupedByKey::indices(run) {
             let block = &page.blocks[index];
             template.blocks += 1;
             template.words += block.n_words();
             template.link_words += block.link_words;
-            template.stops += block.stops;
-            template.speaker_words += u32::from(block.themes[Theme::Speaker as usize]);
+            template.sentence_marks += block.sentence_marks;
+            template.first_person_words += u32::from(block.themes[Theme::FirstPerson as usize]);
         }
         let mut row = template.row(page_words);
-        for (place, index) in Alike::indices(run).enumerate() {
-            row[PER_TEMPLATE - 1] = log(place as u32);
+        for (position, index) in GroupedByKey::indices(run).enumerate() {
+            row[PER_TEMPLATE - 1] = log(position as u32);
             rows[index] = row;
         }
     }
@@ -131,15 +132,15 @@ struct Groups {
     all: Vec<Group>,
     /// The group of each element.
     group: Vec<u32>,
-    /// The place of each element in its group.
+    /// The position of each element in its group.
     order: Vec<u32>,
 }
 
 impl Groups {
-    fn of(page: &Page<'_>, sums: &Sums) -> Groups {
+    fn of(page: &Page<'_>, sums: &PrefixSums) -> Groups {
         let with_blocks =
             || page.elements.iter().enumerate().filter(|(_, element)| element.end_block > element.first_block);
-        // Most elements have too few siblings to be alike, and need not be sorted.
+        // Most elements have too few siblings for a group and need not be sorted.
         let mut n_children = vec![0u32; page.elements.len()];
         with_blocks().for_each(|(_, element)| n_children[element.parent as usize] += 1);
         let mut keys: Vec<(u64, u32)> = with_blocks()
@@ -154,7 +155,7 @@ impl Groups {
         };
         for run in keys.chunk_by(|a, b| a.0 == b.0).filter(|run| run.len() >= MIN_MEMBERS) {
             let mut group = Group::default();
-            for (place, (_, index)) in run.iter().enumerate() {
+            for (position, (_, index)) in run.iter().enumerate() {
                 let element = &page.elements[*index as usize];
                 let inside = sums.over(element.first_block as usize, element.end_block as usize);
                 for (total, value) in group.sums.iter_mut().zip(inside) {
@@ -162,7 +163,7 @@ impl Groups {
                 }
                 group.members += 1;
                 groups.group[*index as usize] = groups.all.len() as u32;
-                groups.order[*index as usize] = place as u32;
+                groups.order[*index as usize] = position as u32;
             }
             groups.all.push(group);
         }
@@ -173,8 +174,8 @@ impl Groups {
         &self.all[self.group[element as usize] as usize]
     }
 
-    /// For each element, the nearest and the largest group member on the way up; 0 when there is none.
-    fn on_the_way_up(&self, page: &Page<'_>) -> (Vec<u32>, Vec<u32>) {
+    /// For each element, the nearest and the largest group member among it and its ancestors; 0 when there is none.
+    fn nearest_and_largest(&self, page: &Page<'_>) -> (Vec<u32>, Vec<u32>) {
         let mut nearest = vec![0u32; page.elements.len()];
         let mut largest = vec![0u32; page.elements.len()];
         for (index, element) in page.elements.iter().enumerate().skip(1) {

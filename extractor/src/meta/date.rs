@@ -4,18 +4,32 @@
 const MAX_BYTES: usize = 200;
 const MAX_TOKENS: usize = 32;
 
+/// Which of two figures before a year is the day.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum DayOrder {
+    /// The first: `31/12/2022`.
+    DayFirst,
+    /// The second: `12/31/2022`.
+    MonthFirst,
+}
+
 /// The first date in a text as `YYYY-MM-DD`. `10/06/2022` may be two days, so it is none.
-pub(crate) fn day(text: &str) -> Option<String> {
+pub(crate) fn parse_date(text: &str) -> Option<String> {
+    parse_date_in(text, None)
+}
+
+/// The same where the order of day and month may be known.
+pub(super) fn parse_date_in(text: &str, order: Option<DayOrder>) -> Option<String> {
     let mut end = text.len().min(MAX_BYTES);
     while !text.is_char_boundary(end) {
         end -= 1;
     }
     let tokens: Vec<Token<'_>> = Tokens(&text[..end]).take(MAX_TOKENS).collect();
-    (0..tokens.len()).find_map(|at| at_beginning(&tokens[at..])).map(written)
+    (0..tokens.len()).find_map(|at| date_at_start(&tokens[at..], order)).map(format_date)
 }
 
 /// The date in the path of an address: `/2022/06/10/`, `/2022-06-10-`, `/20220610/`.
-pub(crate) fn day_of_address(address: &str) -> Option<String> {
+pub(crate) fn date_in_url(address: &str) -> Option<String> {
     let path = address.split_once("://").map_or(address, |(_, rest)| rest);
     let path = path.split(['?', '#']).next().unwrap_or("");
     let numbers = |piece: &str, separator: char| -> Option<String> {
@@ -24,20 +38,20 @@ pub(crate) fn day_of_address(address: &str) -> Option<String> {
         let figures = |part: &str, n: usize| part.len() == n && part.bytes().all(|byte| byte.is_ascii_digit());
         let plain = figures(year, 4) && figures(month, 2) && figures(day.get(..2)?, 2);
         let follows = day.as_bytes().get(2).is_none_or(|byte| !byte.is_ascii_digit());
-        (plain && follows).then(|| date(year, month, &day[..2])).flatten().map(written)
+        (plain && follows).then(|| date(year, month, &day[..2])).flatten().map(format_date)
     };
     path.match_indices('/').take(16).find_map(|(at, _)| {
         let rest = path.get(at + 1..)?;
         numbers(rest, '/').or_else(|| numbers(rest, '-')).or_else(|| {
             let segment = rest.split('/').next()?;
-            (segment.len() == 8).then(|| at_beginning(&[Token::Number(segment, '/')])).flatten().map(written)
+            (segment.len() == 8).then(|| date_at_start(&[Token::Number(segment, '/')], None)).flatten().map(format_date)
         })
     })
 }
 
 type Date = (u16, u8, u8);
 
-fn written((year, month, day): Date) -> String {
+fn format_date((year, month, day): Date) -> String {
     format!("{year:04}-{month:02}-{day:02}")
 }
 
@@ -68,7 +82,7 @@ enum Token<'t> {
     Other,
 }
 
-fn at_beginning(tokens: &[Token<'_>]) -> Option<Date> {
+fn date_at_start(tokens: &[Token<'_>], order: Option<DayOrder>) -> Option<Date> {
     use Token::{Month, Number};
     let whole = |figures: &str| {
         let plain = matches!(figures.len(), 8 | 14) && figures.starts_with(['1', '2']);
@@ -86,7 +100,7 @@ fn at_beginning(tokens: &[Token<'_>]) -> Option<Date> {
             let (day_first, month_first) = (date(year, second, first), date(year, first, second));
             match (day_first, month_first) {
                 (Some(a), Some(b)) if a == b || sign == '.' => Some(a),
-                (Some(_), Some(_)) => None,
+                (Some(a), Some(b)) => order.map(|order| if order == DayOrder::DayFirst { a } else { b }),
                 (a, b) => a.or(b),
             }
         }
@@ -115,7 +129,7 @@ impl<'t> Iterator for Tokens<'t> {
             }
             match month(piece) {
                 Some(month) => return Some(Token::Month(month)),
-                None if is_joint(piece) => continue,
+                None if is_date_filler(piece) => continue,
                 None => return Some(Token::Other),
             }
         }
@@ -123,10 +137,15 @@ impl<'t> Iterator for Tokens<'t> {
 }
 
 /// Words between the parts of a date, and the `T` of `2022-06-10T08:00`.
-fn is_joint(word: &str) -> bool {
+fn is_date_filler(word: &str) -> bool {
     ["de", "del", "do", "of", "the", "st", "nd", "rd", "th", "er", "º", "ª", "T", "年", "月", "日", "년", "월", "일"]
         .iter()
         .any(|joint| word.eq_ignore_ascii_case(joint))
+}
+
+/// Whether a word is the name of a month.
+pub(super) fn is_month(word: &str) -> bool {
+    month(word).is_some()
 }
 
 fn month(word: &str) -> Option<u8> {
@@ -180,7 +199,7 @@ mod tests {
             ("call 2022 1234567", None),
             ("", None),
         ] {
-            assert_eq!(day(text).as_deref(), expected, "{text}");
+            assert_eq!(parse_date(text).as_deref(), expected, "{text}");
         }
     }
 
@@ -194,7 +213,7 @@ mod tests {
             ("https://a.com/p/20221310/", None),
             ("https://a.com/?d=/2022/06/10/", None),
         ] {
-            assert_eq!(day_of_address(address).as_deref(), expected, "{address}");
+            assert_eq!(date_in_url(address).as_deref(), expected, "{address}");
         }
     }
 }

@@ -2,23 +2,27 @@
 
 use url::Url;
 
-use super::date::{day, day_of_address};
-use super::{Head, collapse};
-use crate::blocks::{Block, Page, lexicon::Role, place};
-use crate::{Document, Language};
+use super::Head;
+use super::byline::shown_author;
+use super::names::{NameKind, clean_name, is_name};
+use super::title::{Site, decoded};
+use crate::blocks::Page;
+use crate::tree::NodeId;
+use crate::{Document, Language, PageType};
 
-/// Longer names are no names.
-const MAX_AUTHOR: usize = 120;
+/// The score of a byline with two marks of its own right below the title.
+const MIN_SCORE_ON_OFFERS: i32 = 5;
 
 impl Head {
-    /// Fills the fields that say where a document comes from.
-    pub(crate) fn describe(&self, page: &Page<'_>, url: Option<&Url>, document: &mut Document) {
+    /// Fills the metadata fields of a document.
+    pub(crate) fn fill_metadata(&self, page: &Page<'_>, url: Option<&Url>, document: &mut Document) {
         let host = url.and_then(Url::host_str).map(|host| host.trim_start_matches("www."));
         let named = self.site();
-        document.title = self.document_title(page, named.as_deref(), host);
+        let title = self.title(page, Site { name: named.as_deref(), host }, document);
+        document.title = title.text;
+        document.author = self.author(page, title.heading, named.as_deref(), document.page_type);
         document.site = named.or_else(|| host.map(str::to_owned));
-        document.author = self.author(page);
-        document.published = self.published(page, url.map_or("", Url::as_str));
+        document.published = self.published(page, title.heading, url.map_or("", Url::as_str));
         document.description = self
             .meta(&["og:description", "description", "twitter:description"])
             .map(str::to_owned)
@@ -33,10 +37,14 @@ impl Head {
             .or(self.structured.image.as_deref())
             .and_then(absolute);
         if document.language.is_none() {
-            let stated = self.language.as_deref().or_else(|| self.meta(&["og:locale", "content-language"]));
-            let tag = stated.map(|tag| tag.replace('_', "-"));
-            document.language = tag.and_then(|tag| Language::from_tag(&tag)).map(|language| language.tag().to_owned());
+            let declared = self.declared_language().and_then(Language::from_tag);
+            document.language = declared.map(|language| language.tag().to_owned());
         }
+    }
+
+    /// The language that the page declares, as it is written.
+    pub(crate) fn declared_language(&self) -> Option<&str> {
+        self.language.as_deref().or_else(|| self.meta(&["og:locale", "content-language"]))
     }
 
     fn site(&self) -> Option<String> {
@@ -44,179 +52,140 @@ impl Head {
         named.map(str::to_owned).or_else(|| self.structured.site.clone())
     }
 
-    fn document_title(&self, page: &Page<'_>, site: Option<&str>, host: Option<&str>) -> Option<String> {
-        let stated = self
-            .structured
-            .headline
-            .clone()
-            .or_else(|| self.meta(&["og:title", "twitter:title", "dc.title"]).map(str::to_owned))
-            .or_else(|| Some(self.title.clone()).filter(|title| !title.is_empty()));
-        let heading = || {
-            let first = page.blocks.iter().find(|block| block.heading == 1)?;
-            Some(page.block_text(first).to_owned())
-        };
-        let stated = stated.map(|title| without_site(&title, site, host));
-        stated.map(|title| as_in_heading(page, &title).unwrap_or(title)).or_else(heading)
-    }
-
-    fn author(&self, page: &Page<'_>) -> Option<String> {
-        let names: Vec<&str> =
-            self.structured.authors.iter().map(String::as_str).filter(|name| is_name(name)).collect();
-        if !names.is_empty() {
-            return Some(names.join(", "));
+    /// The author: people that the structured data or the head name, else the byline that the page shows, else whatever
+    /// name is declared. User names and the name of the site give way to a byline. What shops, offers and lists show is
+    /// mostly the name of a reviewer, a customer or of somebody else's author.
+    fn author(
+        &self,
+        page: &Page<'_>,
+        heading: Option<NodeId>,
+        site: Option<&str>,
+        page_type: PageType,
+    ) -> Option<String> {
+        let structured = self.structured_authors();
+        let declared = self.declared_author();
+        let is_weak = |name: &str| is_weak_name(name, site);
+        if self.structured.authors_are_people
+            && let Some(names) = structured.as_deref().filter(|names| !is_weak(names))
+        {
+            return Some(names.to_owned());
         }
-        let stated = self.meta(&["author", "article:author", "dc.creator", "byl", "parsely-author", "sailthru.author"]);
-        if let Some(name) = stated.map(without_by).filter(|name| is_name(name)) {
+        if let Some(name) = declared.as_deref().filter(|name| !is_weak(name)) {
             return Some(name.to_owned());
         }
-        byline(page).or_else(|| author_link(page))
+        let shown = shown_author(page, heading);
+        let is_written =
+            !matches!(page_type, PageType::Product | PageType::Collection | PageType::Listing | PageType::Service);
+        if !is_written {
+            return shown.filter(|shown| shown.score >= MIN_SCORE_ON_OFFERS).map(|shown| shown.name);
+        }
+        let sure = shown.as_ref().filter(|shown| shown.score >= 0).map(|shown| shown.name.clone());
+        let unsure = shown.filter(|shown| shown.score > -8).map(|shown| shown.name);
+        sure.or(structured).or(declared).or(unsure)
     }
 
-    fn published(&self, page: &Page<'_>, address: &str) -> Option<String> {
-        const NAMES: [&str; 9] = [
-            "article:published_time",
-            "datepublished",
-            "date",
-            "dc.date",
-            "dc.date.issued",
-            "pubdate",
-            "publishdate",
-            "og:published_time",
-            "parsely-pub-date",
+    fn structured_authors(&self) -> Option<String> {
+        let mut names: Vec<String> = Vec::new();
+        for name in &self.structured.authors {
+            let name = decoded(name);
+            let name = clean_name(&name);
+            if is_name(name, NameKind::Handle) && !name.contains('@') && !names.iter().any(|known| known == name) {
+                names.push(name.to_owned());
+            }
+        }
+        (!names.is_empty()).then(|| names.join(", "))
+    }
+
+    fn declared_author(&self) -> Option<String> {
+        const NAMES: [&str; 8] = [
+            "author",
+            "article:author",
+            "dc.creator",
+            "citation_author",
+            "byl",
+            "parsely-author",
+            "sailthru.author",
+            "article:author_name",
         ];
-        let stated = self.structured.published.as_deref().or_else(|| self.meta(&NAMES));
-        let shown = |block: &Block| block.places & place::TIME != 0;
-        stated
-            .and_then(day)
-            .or_else(|| self.times.iter().find_map(|value| day(value)))
-            .or_else(|| page.blocks.iter().filter(|block| shown(block)).find_map(|block| day(page.block_text(block))))
-            .or_else(|| day_of_address(address))
-            .or_else(|| day_near_heading(page))
+        let usable = |value: &str| {
+            let value = decoded(value);
+            let name = clean_name(&value);
+            let list = name.len() <= 100 && name.contains(',');
+            ((is_name(name, NameKind::Handle) || list) && !name.contains("://") && !name.contains('@'))
+                .then(|| name.to_owned())
+        };
+        NAMES.iter().find_map(|name| {
+            let mut values = self.metas.iter().filter(|(key, _)| key == name).filter_map(|(_, value)| usable(value));
+            if *name != "citation_author" {
+                return values.next();
+            }
+            // Papers have a meta for each author.
+            let all: Vec<String> = values.take(40).collect();
+            (!all.is_empty()).then(|| all.join("; "))
+        })
     }
 }
 
-/// A date in figures that stands by itself shortly before or after the first main heading.
-fn day_near_heading(page: &Page<'_>) -> Option<String> {
-    let heading = page.blocks.iter().position(|block| block.heading == 1)?;
-    let near = heading.saturating_sub(3)..page.blocks.len().min(heading + 8);
-    let is_short = |block: &&Block| block.characters <= 80 && (4..=16).contains(&block.digits);
-    page.blocks[near].iter().filter(is_short).find_map(|block| day(page.block_text(block)))
-}
-
-/// What stands before a name in a byline.
-const BY: [&str; 12] =
-    ["by ", "por ", "von ", "par ", "di ", "作者：", "作者:", "文／", "文/", "記者", "记者", "author: "];
-
-/// The first short text in an element that calls itself a byline and begins as one.
-fn byline(page: &Page<'_>) -> Option<String> {
-    let is_byline = |block: &&Block| {
-        let roles = page.elements[block.element as usize].roles;
-        roles & (1 << Role::Byline as u32) != 0 && block.n_words() <= 12
-    };
-    page.blocks.iter().filter(is_byline).find_map(|block| {
-        let text = page.block_text(block);
-        let name = without_by(text);
-        (name.len() < text.len() && is_name(name)).then(|| name.to_owned())
-    })
-}
-
-/// The text of the first link that says that it leads to the author.
-fn author_link(page: &Page<'_>) -> Option<String> {
-    let says_author = |rel: &str| rel.split_ascii_whitespace().any(|word| word.eq_ignore_ascii_case("author"));
-    let found = page.links.iter().take(MAX_LINKS_LOOKED_AT);
-    let mut found = found.filter(|link| page.tree.attribute(link.node, "rel").is_some_and(|rel| says_author(&rel)));
-    let link = found.next()?;
-    let name = collapse(page.text.get(link.start as usize..link.end as usize)?);
-    is_name(&name).then_some(name)
-}
-
-/// The author of a page stands before its comments.
-const MAX_LINKS_LOOKED_AT: usize = 400;
-
-fn without_by(text: &str) -> &str {
-    let text = text.trim();
-    let begins = |by: &&&str| text.get(..by.len()).is_some_and(|start| start.to_lowercase() == ***by);
-    BY.iter().find(begins).map_or(text, |by| text[by.len()..].trim())
-}
-
-fn is_name(text: &str) -> bool {
-    !text.is_empty() && text.len() <= MAX_AUTHOR && !text.contains("://") && !text.contains('@')
-}
-
-/// Letters and figures, small: titles are compared by these.
-fn letters(text: &str) -> String {
-    text.chars().filter(|character| character.is_alphanumeric()).flat_map(char::to_lowercase).collect()
-}
-
-/// The marks between a title and what a site adds to it.
-const MARKS: [&str; 9] = [" | ", " - ", " – ", " — ", " :: ", " · ", " » ", "_", "－"];
-
-/// The beginning of a title that a main heading repeats, where something follows it: `Rain in May | Weather | Paper`.
-fn as_in_heading(page: &Page<'_>, title: &str) -> Option<String> {
-    const N_HEADINGS: usize = 3;
-    let headings = page.blocks.iter().filter(|block| block.heading == 1).take(N_HEADINGS);
-    let headings: Vec<String> = headings.map(|block| letters(page.block_text(block))).collect();
-    let mut beginnings = MARKS.iter().flat_map(|mark| title.match_indices(mark).map(|(at, _)| title[..at].trim()));
-    beginnings.find(|part| !part.is_empty() && headings.contains(&letters(part))).map(str::to_owned)
-}
-
-/// `Rain in May - The Paper` without its paper, by the site's name or its host's.
-fn without_site(title: &str, site: Option<&str>, host: Option<&str>) -> String {
-    let title = collapse(title);
-    let names: Vec<String> = site.into_iter().chain(host).map(letters).filter(|name| !name.is_empty()).collect();
-    let is_label = |name: &str| host.is_some_and(|host| host.split('.').any(|label| label.len() > 3 && label == name));
-    let is_site = |part: &str| {
-        let part = letters(part);
-        !part.is_empty() && (names.contains(&part) || is_label(&part))
-    };
-    for mark in MARKS {
-        if let Some((rest, last)) = title.rsplit_once(mark)
-            && !rest.trim().is_empty()
-            && is_site(last)
-        {
-            return rest.trim().to_owned();
-        }
-    }
-    for mark in [" | ", " - ", ": "] {
-        if let Some((first, rest)) = title.split_once(mark)
-            && !rest.trim().is_empty()
-            && is_site(first)
-        {
-            return rest.trim().to_owned();
-        }
-    }
-    title
+/// Whether a declared name may well be no person's: one word, a user name, the name of the site.
+fn is_weak_name(name: &str, site: Option<&str>) -> bool {
+    let same = |site: &str| site.trim().eq_ignore_ascii_case(name);
+    let is_one_word = !name.trim().contains(' ') && name.is_ascii();
+    is_one_word || site.is_some_and(same)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tree::{Tag, Tree};
 
-    #[test]
-    fn titles_lose_the_name_of_their_site() {
-        let paper = Some("The Paper");
-        assert_eq!(without_site("Rain in May - The Paper", paper, None), "Rain in May");
-        assert_eq!(without_site("Rain - Sun", paper, None), "Rain - Sun");
-        assert_eq!(without_site("Rain | The Guardian", None, Some("theguardian.com")), "Rain");
-        assert_eq!(without_site("Rain - news-16.test", None, Some("news-16.test")), "Rain");
-        assert_eq!(without_site("The Paper: Rain", paper, Some("paper.org")), "Rain");
-        assert_eq!(without_site("The Paper", paper, Some("paper.org")), "The Paper");
+    #[track_caller]
+    fn author(html: &str, expected: Option<&str>) {
+        let tree = Tree::parse(html);
+        let head = Head::read(&tree);
+        let page = Page::read(tree);
+        let heading = page.elements.iter().find(|element| element.tag == Tag::H1).map(|element| element.node);
+        assert_eq!(head.author(&page, heading, Some("Paper"), PageType::Article).as_deref(), expected, "{html}");
     }
 
     #[test]
-    fn a_heading_tells_where_a_title_ends() {
-        let page = Page::read(crate::tree::Tree::parse("<h1>Rain in <b>May</b>!</h1><p>x"));
-        assert_eq!(as_in_heading(&page, "Rain in May! | Weather | Paper").as_deref(), Some("Rain in May!"));
-        assert_eq!(as_in_heading(&page, "Rain in May and June | Weather"), None);
-        assert_eq!(as_in_heading(&page, "Rain in May"), None);
+    fn a_reviewer_is_not_the_author_of_a_product() {
+        let author = |html: &str, page_type| {
+            let tree = Tree::parse(html);
+            let head = Head::read(&tree);
+            let page = Page::read(tree);
+            let heading = page.elements.iter().find(|element| element.tag == Tag::H1).map(|element| element.node);
+            head.author(&page, heading, None, page_type)
+        };
+        let review = "<h1>Umbrella</h1><p>Keeps you dry.</p><p class=author>Ana Lima</p><p>It does.</p>";
+        assert_eq!(author(review, PageType::Product), None);
+        assert_eq!(author(review, PageType::Forum).as_deref(), Some("Ana Lima"));
+        let byline = "<h1>Ten umbrellas</h1><p class=byline>By Ana Lima</p><p>They keep you dry.</p>";
+        assert_eq!(author(byline, PageType::Listing).as_deref(), Some("Ana Lima"));
     }
 
     #[test]
-    fn bylines_lose_their_first_word() {
-        for (text, name) in
-            [("By Ana Lima", "Ana Lima"), ("作者：王小明", "王小明"), ("Bye Bye", "Bye Bye"), ("b", "b")]
-        {
-            assert_eq!(without_by(text), name);
-        }
+    fn people_come_before_organizations_and_user_names() {
+        let byline = "<h1>Rain</h1><p class=byline>By Ana Lima</p>";
+        let ld = |author: &str| {
+            format!("<script type=application/ld+json>{{\"@type\":\"Article\",\"author\":{author}}}</script>{byline}")
+        };
+        author(&ld(r#"{"@type":"Person","name":"Bea Sun"}"#), Some("Bea Sun"));
+        author(&ld(r#"{"@type":"Organization","name":"The Paper"}"#), Some("Ana Lima"));
+        author(
+            &ld(r#"[{"@type":"Organization","name":"The Paper"},{"@type":"Person","name":"Bea Sun"}]"#),
+            Some("Bea Sun, The Paper"),
+        );
+        author(&ld(r#"{"@type":"Person","name":"kffanal"}"#), Some("Ana Lima"));
+        author(&format!("<meta name=author content=Paper>{byline}"), Some("Ana Lima"));
+        author("<meta name=author content=Paper><h1>Rain</h1>", Some("Paper"));
+        author("<meta name=author content='By Bea Sun | 12.03.2024'><h1>Rain</h1>", Some("Bea Sun"));
+    }
+
+    #[test]
+    fn authors_may_be_named_elsewhere_in_the_graph() {
+        let html = r##"<script type=application/ld+json>{"@graph":[
+            {"@type":"NewsArticle","headline":"Rain","author":[{"@id":"#ana"},{"@id":"#bea"}]},
+            {"@type":"Person","@id":"#ana","name":"Ana Lima"},{"@type":"Person","@id":"#bea","name":"Bea &amp; Sun"}]}</script>"##;
+        author(html, Some("Ana Lima, Bea & Sun"));
     }
 }

@@ -1,22 +1,32 @@
-//! JSON-LD: what search engines are told about a page.
+//! StructuredData data in JSON-LD.
 
 use serde_json::Value;
 
 use super::collapse;
+use super::graph::{Authors, Graph};
+use super::product::Product;
 
-/// What the structured data of a page says.
+/// The structured data of a page.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Structured {
+pub(crate) struct StructuredData {
     /// The types named, in order.
     pub types: Vec<String>,
     /// `articleBody` or the description of a product, the longest one.
     pub body: String,
     /// `headline`, or the name of something that is read.
     pub headline: Option<String>,
+    /// The headline of a news article.
+    pub news_headline: Option<String>,
     /// Names of authors.
     pub authors: Vec<String>,
+    /// Whether people are among them, as far as the data says.
+    pub authors_are_people: bool,
+    /// The product that the page offers.
+    pub product: Product,
     /// `datePublished`.
     pub published: Option<String>,
+    /// `dateModified`.
+    pub modified: Option<String>,
     /// The name of the publisher or the site.
     pub site: Option<String>,
     /// `description`.
@@ -27,14 +37,25 @@ pub(crate) struct Structured {
     pub language: Option<String>,
 }
 
-/// Nobody needs more of one page.
+/// Shorter headlines of news are sections.
+const MIN_HEADLINE_BYTES: usize = 15;
+
+/// Further objects of one script are ignored.
 const MAX_OBJECTS: usize = 500;
 
-impl Structured {
-    /// Reads one script; what is not JSON says nothing.
+impl StructuredData {
+    /// Reads one script; what is not JSON is ignored.
     pub(crate) fn read(&mut self, script: &str) {
         let script = script.trim().trim_start_matches("<!--").trim_end_matches("-->").trim_end_matches(';').trim();
-        let Ok(value) = serde_json::from_str::<Value>(script) else { return };
+        let Some(value) = parse(script) else { return };
+        let graph = Graph::of(&value);
+        if !self.authors_are_people
+            && let Some(found) = Authors::of(&graph)
+            && (self.authors.is_empty() || found.are_people)
+        {
+            (self.authors, self.authors_are_people) = (found.names, found.are_people);
+        }
+        self.product.read_graph(&graph);
         let mut waiting = vec![&value];
         let mut n_objects = 0;
         while let Some(value) = waiting.pop() {
@@ -68,17 +89,18 @@ impl Structured {
                 object.get("headline").or(object.get("name")).filter(|_| piece || is(&["Product"])),
             );
             fill(&mut self.published, object.get("datePublished").or(object.get("dateCreated")));
+            fill(&mut self.modified, object.get("dateModified"));
             fill(&mut self.description, object.get("description"));
             fill(&mut self.image, object.get("image"));
             fill(&mut self.language, object.get("inLanguage"));
         }
-        if piece {
-            if self.authors.is_empty() {
-                self.authors = texts(object.get("author")).into_iter().map(|name| collapse(&name)).collect();
-            }
-            if let Some(publisher) = texts(object.get("publisher")).into_iter().next() {
-                self.site = Some(collapse(&publisher));
-            }
+        if is(&["NewsArticle"]) {
+            let headline =
+                object.get("headline").and_then(Value::as_str).filter(|text| text.len() > MIN_HEADLINE_BYTES);
+            self.news_headline = self.news_headline.take().or_else(|| headline.map(collapse));
+        }
+        if piece && let Some(publisher) = texts(object.get("publisher")).into_iter().next() {
+            self.site = Some(collapse(&publisher));
         }
         for key in ["articleBody", "reviewBody", "text"] {
             let known = piece || is(&["Answer", "Comment"]);
@@ -95,6 +117,14 @@ impl Structured {
         }
         self.types.extend(kinds);
     }
+}
+
+/// Reads JSON; where that fails, once more with the line breaks that pages write into strings as spaces.
+fn parse(script: &str) -> Option<Value> {
+    serde_json::from_str(script).ok().or_else(|| {
+        let plain = script.replace(|c: char| c.is_control(), " ");
+        serde_json::from_str(&plain).ok()
+    })
 }
 
 fn fill(field: &mut Option<String>, value: Option<&Value>) {

@@ -4,6 +4,7 @@ use std::hash::BuildHasher;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
+use crate::cancel;
 use crate::language::Language;
 use crate::stopwords::StopWords;
 use crate::words::{chinese, for_each_word, seed_words};
@@ -15,7 +16,7 @@ pub struct Analysis<'t> {
     tokens: Vec<u32>,
     /// Where in `tokens` each sentence ends.
     ends: Vec<usize>,
-    words: Words,
+    words: Vocabulary,
     /// The content words of the title that the text has, without repeats.
     title: Vec<u32>,
     /// How many content words the title has, without repeats.
@@ -27,43 +28,45 @@ impl<'t> Analysis<'t> {
     /// in Chinese, by their Simplified forms; punctuation is left out.
     pub fn of(sentences: Vec<&'t str>, title: Option<&str>, language: Option<Language>) -> Analysis<'t> {
         let bytes: usize = sentences.iter().map(|sentence| sentence.len()).sum();
-        let mut words = Words::new(StopWords::of(language), bytes);
+        let mut words = Vocabulary::new(StopWords::of(language), bytes);
         let mut tokens = Vec::with_capacity(bytes / 5);
         let mut ends = Vec::with_capacity(sentences.len());
         for sentence in &sentences {
+            cancel::check();
             for_each_word(sentence, language, |word| {
                 let number = words.number(word);
-                words.kinds[number as usize].count += 1;
+                words.entries[number as usize].count += 1;
                 tokens.push(number);
             });
             ends.push(tokens.len());
         }
-        let n_text_words = words.kinds.len();
+        let n_text_words = words.entries.len();
         let mut title_words = Vec::new();
         for_each_word(title.unwrap_or(""), language, |word| title_words.push(words.number(word)));
-        title_words.retain(|number| !words.kinds[*number as usize].stop);
+        title_words.retain(|number| !words.entries[*number as usize].stop);
         title_words.sort_unstable();
         title_words.dedup();
         let title_length = title_words.len();
         title_words.retain(|number| (*number as usize) < n_text_words);
-        words.kinds.truncate(n_text_words);
+        words.entries.truncate(n_text_words);
         Analysis { sentences, tokens, ends, words, title: title_words, title_length }
     }
 
-    /// Units of a page with the seed's words: jieba's, as they stand, with space and punctuation among them.
+    /// Units of a page with the seed's words: jieba's, unchanged, with space and punctuation among them.
     pub fn of_units(units: Vec<&'t str>) -> Analysis<'t> {
         Analysis::of_tokens(units, |unit, take| seed_words(unit, take))
     }
 
-    /// Sentences with words cut by the caller, which are taken as they stand.
+    /// Sentences with words cut by the caller, which are used unchanged.
     pub fn of_tokens(sentences: Vec<&'t str>, cut: impl Fn(&'t str, &mut dyn FnMut(&str))) -> Analysis<'t> {
-        let mut words = Words::new(StopWords::of(None), sentences.iter().map(|sentence| sentence.len()).sum());
+        let mut words = Vocabulary::new(StopWords::of(None), sentences.iter().map(|sentence| sentence.len()).sum());
         let mut tokens = Vec::new();
         let mut ends = Vec::with_capacity(sentences.len());
         for sentence in &sentences {
+            cancel::check();
             cut(sentence, &mut |word| {
                 let number = words.number_of_key(word);
-                words.kinds[number as usize].count += 1;
+                words.entries[number as usize].count += 1;
                 tokens.push(number);
             });
             ends.push(tokens.len());
@@ -71,7 +74,7 @@ impl<'t> Analysis<'t> {
         Analysis { sentences, tokens, ends, words, title: Vec::new(), title_length: 0 }
     }
 
-    /// The sentences as they stand in the text.
+    /// The sentences as they are in the text.
     pub fn sentences(&self) -> &[&'t str] {
         &self.sentences
     }
@@ -99,17 +102,17 @@ impl<'t> Analysis<'t> {
 
     /// How many different words there are.
     pub fn n_words(&self) -> usize {
-        self.words.kinds.len()
+        self.words.entries.len()
     }
 
-    /// How often a word stands in the text.
+    /// How often a word occurs in the text.
     pub fn count(&self, word: u32) -> u32 {
-        self.words.kinds[word as usize].count
+        self.words.entries[word as usize].count
     }
 
-    /// Whether a word says nothing by itself.
+    /// Whether a word is a stop word.
     pub fn is_stop(&self, word: u32) -> bool {
-        self.words.kinds[word as usize].stop
+        self.words.entries[word as usize].stop
     }
 
     /// A word as it is compared.
@@ -117,7 +120,7 @@ impl<'t> Analysis<'t> {
         self.words.key(word)
     }
 
-    /// The content words of the title that stand in the text, without repeats.
+    /// The content words of the title that occur in the text, without repeats.
     pub fn title(&self) -> &[u32] {
         &self.title
     }
@@ -130,19 +133,19 @@ impl<'t> Analysis<'t> {
 
 /// One word of the text.
 #[derive(Clone, Copy, Debug)]
-struct Kind {
+struct WordEntry {
     start: u32,
     end: u32,
     count: u32,
     stop: bool,
 }
 
-/// Words and their numbers. The table's seeds differ from run to run, so that no page can be written against it;
+/// The vocabulary of a text. The seeds of the hash table differ from run to run, so that no page can force collisions;
 /// numbers go by first appearance and do not depend on them.
 #[derive(Debug)]
-struct Words {
+struct Vocabulary {
     keys: String,
-    kinds: Vec<Kind>,
+    entries: Vec<WordEntry>,
     table: HashTable<u32>,
     hasher: DefaultHashBuilder,
     stop_words: StopWords,
@@ -150,12 +153,12 @@ struct Words {
     key: String,
 }
 
-impl Words {
-    fn new(stop_words: StopWords, text_bytes: usize) -> Words {
+impl Vocabulary {
+    fn new(stop_words: StopWords, text_bytes: usize) -> Vocabulary {
         let expected = (text_bytes / 12).min(4_096);
-        Words {
+        Vocabulary {
             keys: String::with_capacity(expected * 8),
-            kinds: Vec::with_capacity(expected),
+            entries: Vec::with_capacity(expected),
             table: HashTable::with_capacity(expected),
             hasher: DefaultHashBuilder::default(),
             stop_words,
@@ -164,11 +167,11 @@ impl Words {
     }
 
     fn key(&self, number: u32) -> &str {
-        let kind = self.kinds[number as usize];
-        &self.keys[kind.start as usize..kind.end as usize]
+        let entry = self.entries[number as usize];
+        &self.keys[entry.start as usize..entry.end as usize]
     }
 
-    /// The number of a word as it stands in the text.
+    /// The number of a word as it is written in the text.
     fn number(&mut self, word: &str) -> u32 {
         let mut key = std::mem::take(&mut self.key);
         key.clear();
@@ -185,23 +188,23 @@ impl Words {
 
     fn number_of_key(&mut self, key: &str) -> u32 {
         let hash = self.hasher.hash_one(key.as_bytes());
-        let (keys, kinds) = (&self.keys, &self.kinds);
+        let (keys, entries) = (&self.keys, &self.entries);
         let same = |number: &u32| {
-            let kind = kinds[*number as usize];
-            &keys.as_bytes()[kind.start as usize..kind.end as usize] == key.as_bytes()
+            let entry = entries[*number as usize];
+            &keys.as_bytes()[entry.start as usize..entry.end as usize] == key.as_bytes()
         };
         if let Some(number) = self.table.find(hash, same) {
             return *number;
         }
-        let number = self.kinds.len() as u32;
+        let number = self.entries.len() as u32;
         let start = self.keys.len() as u32;
         self.keys.push_str(key);
         let stop = self.stop_words.contains(key);
-        self.kinds.push(Kind { start, end: self.keys.len() as u32, count: 0, stop });
-        let (keys, kinds, hasher) = (&self.keys, &self.kinds, &self.hasher);
+        self.entries.push(WordEntry { start, end: self.keys.len() as u32, count: 0, stop });
+        let (keys, entries, hasher) = (&self.keys, &self.entries, &self.hasher);
         self.table.insert_unique(hash, number, |number| {
-            let kind = kinds[*number as usize];
-            hasher.hash_one(&keys.as_bytes()[kind.start as usize..kind.end as usize])
+            let entry = entries[*number as usize];
+            hasher.hash_one(&keys.as_bytes()[entry.start as usize..entry.end as usize])
         });
         number
     }

@@ -1,4 +1,4 @@
-//! [`Budget`]: how long a summary may be, and [`Picks`]: what has been taken of it.
+//! [`Budget`]: the length of a summary, and [`Picks`]: the sentences taken within it.
 
 use super::Analysis;
 use crate::words::count_words;
@@ -23,8 +23,8 @@ impl Default for Budget {
     }
 }
 
-/// A sentence that does not fit is passed over, and so many of them mean that the budget is as good as spent.
-const MISSES: usize = 8;
+/// A sentence that does not fit is skipped; after so many of them the budget counts as spent.
+const MAX_MISSES: usize = 8;
 
 /// The sentences taken so far.
 #[derive(Debug)]
@@ -81,7 +81,7 @@ impl<'a> Picks<'a> {
         }
     }
 
-    /// Takes a sentence where it fits, and says whether more are wanted. A sentence must not be offered twice.
+    /// Takes a sentence where it fits, and returns whether more are wanted. A sentence must not be offered twice.
     pub fn offer(&mut self, index: usize) -> bool {
         let size = self.size(index);
         if size <= self.left || self.overruns {
@@ -95,7 +95,7 @@ impl<'a> Picks<'a> {
 
     /// Whether anything is left to fill.
     pub fn wants_more(&self) -> bool {
-        self.left > 0 && self.misses < MISSES && self.taken.len() < self.sentences.len()
+        self.left > 0 && self.misses < MAX_MISSES && self.taken.len() < self.sentences.len()
     }
 
     /// How many sentences have been taken.

@@ -6,7 +6,7 @@ use super::{Analysis, Picks, Ranking};
 
 pub(super) struct Kl;
 
-/// Added to every count of the summary, so that a word which it lacks costs much but not everything.
+/// Added to every count of the summary, so that the divergence stays finite for a word that it lacks.
 const SMOOTHING: f64 = 0.01;
 
 fn probabilities(text: &Analysis<'_>) -> Vec<f64> {

@@ -1,13 +1,13 @@
 //! Eigenvector centrality over TF-IDF cosines. Source: G. Erkan and D. R. Radev, *LexRank: Graph-based Lexical
 //! Centrality as Salience in Text Summarization*, 2004.
 
-use super::graph::{bags, rank_by, shared};
+use super::graph::{bags, rank_by, sum_over_shared};
 use super::tfidf::document_frequencies;
 use super::{Analysis, Picks, Ranking};
 
 pub(super) struct LexRank;
 
-/// Sentences less alike than this are strangers.
+/// Sentences with a cosine up to this have no edge.
 const THRESHOLD: f64 = 0.1;
 
 fn idf(text: &Analysis<'_>) -> Vec<f64> {
@@ -29,7 +29,7 @@ impl Ranking for LexRank {
             bags.iter().map(|bag| bag.iter().map(|word| word.1 * word.1).sum::<f64>().sqrt()).collect();
         rank_by(text, picks, |a, b| {
             let norm = norms[a] * norms[b];
-            let cosine = if norm > 0.0 { shared(&bags[a], &bags[b], |x, y| x * y) / norm } else { 0.0 };
+            let cosine = if norm > 0.0 { sum_over_shared(&bags[a], &bags[b], |x, y| x * y) / norm } else { 0.0 };
             f64::from(cosine > THRESHOLD)
         })
     }

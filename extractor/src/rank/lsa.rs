@@ -1,5 +1,5 @@
 //! Latent topics. Source: J. Steinberger and K. Ježek, *Using Latent Semantic Analysis in Text Summarization and
-//! Summary Evaluation*, 2004: a sentence is worth the length of its vector in the space of the strongest topics.
+//! Summary Evaluation*, 2004: the score of a sentence is the length of its vector in the space of the strongest topics.
 
 use super::graph::{MAX_SENTENCES, bags};
 use super::{Analysis, Picks, Ranking, offer_by_score};
@@ -7,24 +7,24 @@ use super::{Analysis, Picks, Ranking, offer_by_score};
 pub(super) struct Lsa;
 
 /// How many topics are looked at, at most one for each sentence.
-const TOPICS: usize = 8;
-/// Rounds of the subspace iteration; more change no pick on the gold sets.
-const ROUNDS: usize = 24;
+const MAX_TOPICS: usize = 8;
+/// Iterations of the subspace iteration; more change no pick on the gold sets.
+const ITERATIONS: usize = 24;
 /// A topic less than half as strong as the first does not count.
-const WEAKEST: f64 = 0.5;
+const MIN_TOPIC_STRENGTH: f64 = 0.5;
 
 impl Ranking for Lsa {
     fn rank(&self, text: &Analysis<'_>, picks: &mut Picks<'_>) -> Vec<f64> {
         let bags = bags(text);
         let n = bags.len().min(MAX_SENTENCES);
-        let topics = TOPICS.min(n);
+        let topics = MAX_TOPICS.min(n);
         // Orthonormal vectors over the sentences, which turn towards the right singular vectors.
         let mut vectors: Vec<Vec<f64>> = (0..topics)
             .map(|topic| (0..n).map(|i| f64::from(u8::from(i % topics == topic)) + 0.01).collect())
             .collect();
         let mut strengths = vec![0.0; topics];
         let mut by_word = vec![0.0; text.n_words()];
-        for _ in 0..ROUNDS {
+        for _ in 0..ITERATIONS {
             for topic in 0..topics {
                 by_word.fill(0.0);
                 for (bag, weight) in bags.iter().zip(&vectors[topic]) {
@@ -48,7 +48,8 @@ impl Ranking for Lsa {
             }
         }
         let strongest = strengths.iter().copied().fold(0.0, f64::max);
-        let counting: Vec<usize> = (0..topics).filter(|topic| strengths[*topic] >= WEAKEST * strongest).collect();
+        let counting: Vec<usize> =
+            (0..topics).filter(|topic| strengths[*topic] >= MIN_TOPIC_STRENGTH * strongest).collect();
         let part = |topic: usize, i: usize| (strengths[topic] * vectors[topic][i]).powi(2);
         let mut scores: Vec<f64> =
             (0..n).map(|i| counting.iter().map(|topic| part(*topic, i)).sum::<f64>().sqrt()).collect();

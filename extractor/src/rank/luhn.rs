@@ -4,10 +4,10 @@ use super::{Analysis, Picks, Ranking, offer_by_score};
 
 pub(super) struct Luhn;
 
-/// So many insignificant words may stand between two significant ones of a cluster.
+/// So many insignificant words may be between two significant ones of a cluster.
 const GAP: usize = 4;
 
-/// Significant are content words that come back; in a text where none does, all of them.
+/// Significant words are the content words that occur twice; in a text where none does, all content words.
 fn significant(text: &Analysis<'_>) -> Vec<bool> {
     let content = |word: u32, count: u32| !text.is_stop(word) && text.count(word) >= count;
     let words = 0..text.n_words() as u32;

@@ -1,7 +1,7 @@
-//! The seed's first method, *naive word frequency*: a sentence is worth the sum of its words' weights.
+//! The seed's first method, *naive word frequency*: the score of a sentence is the sum of its words' weights.
 //!
 //! Source: the slides of the seed crawler (Distributed Search Engine Web Crawler, method 1), and for the median its
-//! code. A word is worth its frequency f; above the mean m over the different words, m·(m/f) instead.
+//! code. The weight of a word is its frequency f; above the mean m over the different words, m·(m/f) instead.
 
 use super::{Analysis, Picks, Ranking, offer_by_score};
 

@@ -1,6 +1,6 @@
 //! PageRank over shared words. Source: R. Mihalcea and P. Tarau, *TextRank: Bringing Order into Texts*, 2004.
 
-use super::graph::{bags, rank_by, shared};
+use super::graph::{bags, rank_by, sum_over_shared};
 use super::{Analysis, Picks, Ranking};
 
 pub(super) struct TextRank;
@@ -11,7 +11,7 @@ impl Ranking for TextRank {
         let logs: Vec<f64> = bags.iter().map(|bag| bag.iter().map(|word| word.1).sum::<f64>().max(1.0).ln()).collect();
         rank_by(text, picks, |a, b| {
             let length = logs[a] + logs[b];
-            let common = shared(&bags[a], &bags[b], |_, _| 1.0);
+            let common = sum_over_shared(&bags[a], &bags[b], |_, _| 1.0);
             if length > 0.0 { common / length } else { 0.0 }
         })
     }

@@ -1,7 +1,7 @@
-//! The seed's second method, TF-IDF: a sentence is worth the sum over its different words of tf·ln(N/df).
+//! The seed's second method, TF-IDF: the score of a sentence is the sum over its different words of tf·ln(N/df).
 //!
 //! Source: the slides of the seed crawler, method 2, and its code for the minimum length. The sum is the mean IDF of
-//! the sentence's words, so that it looks for the oddest sentence rather than the most telling one.
+//! the sentence's words, so that it prefers the most unusual sentence to the most informative one.
 
 use super::{Analysis, Picks, Ranking, offer_by_score};
 
@@ -17,7 +17,7 @@ fn idf(text: &Analysis<'_>) -> Vec<f64> {
     document_frequencies(text).into_iter().map(|df| if df == 0 { 0.0 } else { (n / f64::from(df)).ln() }).collect()
 }
 
-/// In how many sentences each word stands.
+/// The number of sentences that hold each word.
 pub(super) fn document_frequencies(text: &Analysis<'_>) -> Vec<u32> {
     let mut seen_in = vec![u32::MAX; text.n_words()];
     let mut frequencies = vec![0; text.n_words()];

@@ -1,71 +1,40 @@
-//! A site's rules on a page: our tree is shown to the selectors, so that what they find are our nodes.
+//! Applies the rules of a site: the tree is copied for the CSS selectors, and their matches are mapped back to our nodes.
 
 use html5ever::{Attribute, LocalName, Namespace, QualName};
 use scraper::node::{Element, Text};
 use scraper::{ElementRef, Html, Node, Selector};
 
-use super::Site;
-use crate::blocks::Page;
-use crate::meta::{collapse, day};
+use super::matches::RuleMatches;
+use super::parse::Site;
+use crate::meta::{collapse, parse_date};
 use crate::tree::{Kind, NodeId, Tree};
 
-/// What the rules of a site find on a page.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Found {
-    /// What is content, in document order, none inside another.
-    content: Vec<NodeId>,
-    /// What is left out of the page altogether, in document order.
-    pub dropped: Vec<NodeId>,
-    /// The title.
-    pub title: Option<String>,
-    /// Who wrote it.
-    pub author: Option<String>,
-    /// The date, `YYYY-MM-DD`.
-    pub published: Option<String>,
-}
-
-/// Selectors may look at every element from every element; pages larger than any that people write are left to the
-/// general way.
+/// Matching may take quadratic time; on pages with more nodes no rules are applied.
 const MAX_NODES: usize = 200_000;
 
 impl Site {
-    /// Looks for everything that the rules name.
-    pub(crate) fn find(&self, tree: &Tree<'_>) -> Found {
+    /// Everything that the rules match.
+    pub(crate) fn find(&self, tree: &Tree<'_>) -> RuleMatches {
         if tree.n_nodes() > MAX_NODES {
-            return Found::default();
+            return RuleMatches::default();
         }
-        let mirror = Mirror::of(tree);
-        let first = |selector: &Option<Selector>| mirror.all(selector.as_slice()).first().copied();
+        let selector_tree = SelectorTree::of(tree);
+        let first = |selector: &Option<Selector>| selector_tree.all(selector.as_slice()).first().copied();
         let text = |node: NodeId| {
-            let stated = tree.attribute(node, "content").map(|value| collapse(&value));
-            let text = stated.unwrap_or_else(|| collapse(&tree.text_content(node)));
+            let attribute = tree.attribute(node, "content").map(|value| collapse(&value));
+            let text = attribute.unwrap_or_else(|| collapse(&tree.text_content(node)));
             Some(text).filter(|text| !text.is_empty())
         };
         let date = |node: NodeId| {
-            let stated = tree.attribute(node, "datetime").and_then(|value| day(&value));
-            stated.or_else(|| day(&text(node)?))
+            let attribute = tree.attribute(node, "datetime").and_then(|value| parse_date(&value));
+            attribute.or_else(|| parse_date(&text(node)?))
         };
-        Found {
-            content: outermost(tree, mirror.all(&self.content)),
-            dropped: mirror.all(&self.drop),
+        RuleMatches {
+            content: outermost(tree, selector_tree.all(&self.content)),
+            dropped: selector_tree.all(&self.drop),
             title: first(&self.title).and_then(text),
             author: first(&self.author).and_then(text),
             published: first(&self.date).and_then(date),
-        }
-    }
-}
-
-impl Found {
-    /// Keeps the blocks of the content, where the rules found any.
-    pub(crate) fn choose(&self, page: &Page<'_>, kept: &mut [bool]) {
-        let inside = |node: NodeId| {
-            let before = self.content.partition_point(|content| *content <= node);
-            self.content[..before].last().is_some_and(|content| page.tree.contains(*content, node))
-        };
-        let chosen: Vec<bool> =
-            page.blocks.iter().map(|block| inside(page.elements[block.element as usize].node)).collect();
-        if chosen.contains(&true) {
-            kept.copy_from_slice(&chosen);
         }
     }
 }
@@ -81,15 +50,15 @@ fn outermost(tree: &Tree<'_>, nodes: Vec<NodeId>) -> Vec<NodeId> {
     outermost
 }
 
-/// Our tree as selectors see trees. Built node by node, so no page costs more than its length.
-struct Mirror {
+/// A copy of our tree in the form that selectors work on, built in linear time.
+struct SelectorTree {
     html: Html,
-    /// Our node for each of theirs that is an element, in document order.
+    /// Our node for each element of the copy, in document order.
     elements: Vec<NodeId>,
 }
 
-impl Mirror {
-    fn of(tree: &Tree<'_>) -> Mirror {
+impl SelectorTree {
+    fn of(tree: &Tree<'_>) -> SelectorTree {
         let mut html = Html::new_document();
         let mut elements = Vec::new();
         let mut theirs = vec![html.tree.root().id(); tree.n_nodes()];
@@ -108,7 +77,7 @@ impl Mirror {
                 theirs[node.index()] = parent.append(value).id();
             }
         }
-        Mirror { html, elements }
+        SelectorTree { html, elements }
     }
 
     /// Our nodes that any of the selectors matches, in document order.
@@ -116,7 +85,7 @@ impl Mirror {
         if selectors.is_empty() {
             return Vec::new();
         }
-        // Theirs are in document order as ours are, so that the two lists go side by side.
+        // Both lists are in document order, so that they match one to one.
         let theirs = self.html.tree.root().descendants().filter_map(ElementRef::wrap);
         let matched = theirs
             .zip(&self.elements)
@@ -140,7 +109,7 @@ mod tests {
     use crate::Rules;
     use url::Url;
 
-    fn find(rules: &str, html: &str) -> Found {
+    fn find(rules: &str, html: &str) -> RuleMatches {
         let rules = Rules::parse(&format!("[\"a.com\"]\n{rules}")).unwrap();
         rules.site(&Url::parse("http://a.com/").unwrap()).unwrap().find(&Tree::parse(html))
     }

@@ -4,7 +4,7 @@
 pub(super) const LONGEST: usize = 12;
 
 /// The most letters of an abbreviation that is written in ASCII without full stops.
-const LONGEST_KNOWN: usize = 6;
+const MAX_ASCII_LETTERS: usize = 6;
 
 /// Stand before a name or a number: what follows belongs to them, whatever its case.
 const BEFORE_NAMES: &[&str] = &[
@@ -49,7 +49,7 @@ const STARTERS: &[&str] = &[
 ];
 
 /// Whether `word`, which a full stop and space follow, is an abbreviation that goes on with `next`.
-pub(super) fn is_one(word: &str, next: &str) -> bool {
+pub(super) fn is_abbreviation(word: &str, next: &str) -> bool {
     if word.chars().count() > LONGEST {
         return false;
     }
@@ -62,7 +62,7 @@ pub(super) fn is_one(word: &str, next: &str) -> bool {
     {
         return initial != 'I' || !starts_with_starter(next);
     }
-    if word.len() > LONGEST_KNOWN && word.is_ascii() && !word.contains('.') {
+    if word.len() > MAX_ASCII_LETTERS && word.is_ascii() && !word.contains('.') {
         return false;
     }
     let lower = word.to_lowercase();
@@ -91,7 +91,7 @@ mod tests {
     fn the_limits_hold() {
         for known in [BEFORE_NAMES, BEFORE_NUMBERS, EITHER].concat() {
             assert!(known.chars().count() <= LONGEST, "{known}");
-            assert!(known.len() <= LONGEST_KNOWN || !known.is_ascii() || known.contains('.'), "{known}");
+            assert!(known.len() <= MAX_ASCII_LETTERS || !known.is_ascii() || known.contains('.'), "{known}");
         }
     }
 }

@@ -96,7 +96,7 @@ impl Node {
     }
 }
 
-/// An attribute as four places in the source.
+/// An attribute as four offsets into the source.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Span {
     pub name_start: u32,
@@ -127,7 +127,7 @@ impl Arena {
         &mut self.nodes[index as usize]
     }
 
-    /// Adds a node that stands nowhere yet.
+    /// Adds a node that is not in the tree yet.
     pub fn push(&mut self, node: Node) -> u32 {
         let index = self.nodes.len() as u32;
         self.grow_if_full();
@@ -162,7 +162,7 @@ impl Arena {
         }
     }
 
-    /// Makes a node that stands nowhere the last child of `parent`.
+    /// Makes a node that is not in the tree the last child of `parent`.
     pub fn append(&mut self, parent: u32, child: u32) {
         let before = self.node(parent).last_child;
         self.node_mut(parent).last_child = child;
@@ -177,7 +177,7 @@ impl Arena {
         node.next = NONE;
     }
 
-    /// Puts a node that stands nowhere before `sibling`.
+    /// Puts a node that is not in the tree before `sibling`.
     pub fn insert_before(&mut self, sibling: u32, child: u32) {
         let Node { parent, previous, .. } = *self.node(sibling);
         let node = self.node_mut(child);

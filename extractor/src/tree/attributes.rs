@@ -1,25 +1,25 @@
-//! Reading the attributes of an element.
+//! DecodeOptions the attributes of an element.
 
 use std::borrow::Cow;
 
 use super::arena::{Kind, Span, flag};
-use super::entities::{self, Nul, Reading, References};
+use super::entities::{self, DecodeOptions, Nul, References};
 use super::tokenizer::lower_case;
 use super::{NodeId, Tree};
 
-const VALUE: Reading = Reading { references: References::Attribute, nul: Nul::Replaced };
+const VALUE: DecodeOptions = DecodeOptions { references: References::Attribute, nul: Nul::Replaced };
 
 /// One attribute of an element.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attribute<'a> {
-    /// The name in small letters.
+    /// The name in lower case.
     pub name: Cow<'a, str>,
     /// The value with character references resolved; empty when there is none.
     pub value: Cow<'a, str>,
 }
 
 impl<'a> Tree<'a> {
-    /// The value of the attribute with this name (in small letters); the first counts when it is repeated.
+    /// The value of the attribute with this name (in lower case); the first counts when it is repeated.
     #[inline]
     pub fn attribute(&self, node: NodeId, name: &str) -> Option<Cow<'a, str>> {
         let span = self.spans(node).iter().find(|span| self.is_named(span, name))?;
@@ -41,7 +41,7 @@ impl<'a> Tree<'a> {
         found
     }
 
-    /// Whether the element has the attribute with this name (in small letters).
+    /// Whether the element has the attribute with this name (in lower case).
     pub fn has_attribute(&self, node: NodeId, name: &str) -> bool {
         self.spans(node).iter().any(|span| self.is_named(span, name))
     }
@@ -52,16 +52,27 @@ impl<'a> Tree<'a> {
     }
 
     /// Whether this element itself is hidden from readers: `hidden`, `aria-hidden="true"`, or a style with
-    /// `display: none` or `visibility: hidden`. What stands inside a hidden element is hidden with it.
+    /// `display: none` or `visibility: hidden`. The content of a hidden element is hidden with it.
     #[inline]
     pub fn hidden(&self, node: NodeId) -> bool {
         self.node(node).flags & flag::MAY_HIDE != 0 && self.is_hidden(node)
     }
 
+    /// Whether this element itself is not shown: [`Tree::hidden`] by more than `aria-hidden`, which only hides from
+    /// screen readers.
+    pub fn not_shown(&self, node: NodeId) -> bool {
+        self.node(node).flags & flag::MAY_HIDE != 0 && self.hiding_attributes(node).any(|name| name.len() != 11)
+    }
+
     fn is_hidden(&self, node: NodeId) -> bool {
-        self.spans(node).iter().any(|span| {
+        self.hiding_attributes(node).next().is_some()
+    }
+
+    /// The names of the attributes that hide an element.
+    fn hiding_attributes(&self, node: NodeId) -> impl Iterator<Item = &'a str> {
+        self.spans(node).iter().filter_map(|span| {
             let name = self.raw(span.name_start, span.name_end);
-            match name.len() {
+            let hides = match name.len() {
                 5 if name.eq_ignore_ascii_case("style") => hides(self.raw(span.value_start, span.value_end)),
                 // `until-found` is text that a search opens.
                 6 if name.eq_ignore_ascii_case("hidden") => {
@@ -71,7 +82,8 @@ impl<'a> Tree<'a> {
                     self.raw(span.value_start, span.value_end).trim().eq_ignore_ascii_case("true")
                 }
                 _ => false,
-            }
+            };
+            hides.then_some(name)
         })
     }
 
@@ -92,7 +104,7 @@ impl<'a> Tree<'a> {
     }
 
     fn value(&self, span: &Span) -> Cow<'a, str> {
-        read_value(self.raw(span.value_start, span.value_end))
+        decode_value(self.raw(span.value_start, span.value_end))
     }
 
     #[inline]
@@ -101,9 +113,9 @@ impl<'a> Tree<'a> {
     }
 }
 
-/// What a value stands for, with character references resolved.
-pub(crate) fn read_value(raw: &str) -> Cow<'_, str> {
-    entities::read(raw, VALUE)
+/// Decodes a raw attribute value: resolves its character references.
+pub(crate) fn decode_value(raw: &str) -> Cow<'_, str> {
+    entities::decode(raw, VALUE)
 }
 
 /// Iterator of [`Tree::attributes`].
@@ -158,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn hidden_elements_are_told() {
+    fn hidden_elements_are_recognised() {
         for (attributes, hidden) in [
             ("hidden", true),
             ("hidden=until-found", false),

@@ -1,8 +1,8 @@
 //! Tree construction by the rules of the HTML standard, under bounds that keep it linear.
 //!
 //! The rules that are quadratic or explosive as written are kept in check: the stack of open elements is at most
-//! [`MAX_DEPTH`] deep and answers scope questions at once, few formatting elements are remembered, and moving or
-//! copying nodes is paid from a budget that grows with the page. No page that people wrote gets near any of these.
+//! [`MAX_DEPTH`] deep and answers scope queries in constant time, few formatting elements are remembered, and moving or
+//! copying nodes is charged to a budget that grows with the page. Ordinary pages stay far below all of these.
 
 mod edges;
 mod end_in_body;
@@ -16,18 +16,21 @@ mod text;
 
 use super::Tree;
 use super::arena::{Arena, Kind, NONE, Namespace, Node, flag};
-use super::tag::{Tag, class};
+use super::tag::{Tag, category};
 use super::tokenizer::{NameId, TagToken, Token, Tokenizer};
+use crate::cancel;
 use formatting::Formatting;
 use stack::{MAX_DEPTH, Open, Scope, Stack};
 
 /// More nodes are left out, so that the nodes of a page stay within 128 MB.
 const MAX_NODES: usize = 4_000_000;
-/// What a copied element costs of the budget; a moved one costs 1.
+/// The cost of a copied element; that of a moved one is 1.
 const COPY_COST: usize = 16;
-/// No text when it stands first.
+/// Not part of the text at the start of a page.
 const BYTE_ORDER_MARK: char = '\u{FEFF}';
-/// What every page may spend, however short.
+/// Bytes of the page between two looks at whether the work was cancelled.
+const CHECK_BYTES: usize = 1 << 16;
+/// The budget of an empty page.
 const FREE_BUDGET: usize = 4096;
 
 /// The insertion modes of the standard. Its modes for raw text and for text in tables need no state here.
@@ -54,13 +57,13 @@ pub(super) enum Mode {
     AfterAfterFrameset,
 }
 
-/// What a rule says to do with the token that it looked at.
+/// How the tree construction goes on after a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Flow {
-    /// The token is dealt with.
+    /// The token was processed.
     Done,
-    /// The mode was changed: look at the token again.
-    Again,
+    /// The insertion mode was changed: reprocess the token.
+    Reprocess,
 }
 
 #[derive(Debug)]
@@ -74,9 +77,9 @@ pub(super) struct Builder<'a> {
     head: u32,
     form: u32,
     frameset_ok: bool,
-    quirky: bool,
-    /// Whether what does not belong in a table goes in front of it.
-    foster: bool,
+    quirks_mode: bool,
+    /// Whether foster parenting is enabled: nodes that do not belong in a table are inserted before it.
+    foster_parenting: bool,
     budget: usize,
     truncated: bool,
     /// How many elements of each name were closed early at [`MAX_DEPTH`]: as many end tags of theirs mean nothing.
@@ -100,8 +103,8 @@ impl<'a> Builder<'a> {
             head: NONE,
             form: NONE,
             frameset_ok: true,
-            quirky: false,
-            foster: false,
+            quirks_mode: false,
+            foster_parenting: false,
             budget: source.len() + FREE_BUDGET,
             truncated,
             closed_early: Vec::new(),
@@ -109,7 +112,12 @@ impl<'a> Builder<'a> {
     }
 
     pub fn build(mut self) -> Tree<'a> {
+        let mut next_check = 0;
         loop {
+            if self.tokenizer.position >= next_check {
+                cancel::check();
+                next_check = self.tokenizer.position + CHECK_BYTES;
+            }
             let foreign = self.stack.top().is_some_and(Open::is_foreign);
             match self.tokenizer.next(foreign) {
                 Token::Text(range) => self.text(range, 0),
@@ -130,7 +138,7 @@ impl<'a> Builder<'a> {
         Tree {
             source: self.tokenizer.source,
             truncated: self.truncated || self.tokenizer.truncated,
-            rescued: self.tokenizer.rescued,
+            recovered: self.tokenizer.recovered,
             attributes: self.tokenizer.attributes,
             nodes: self.arena.finish(),
         }
@@ -207,25 +215,25 @@ impl<'a> Builder<'a> {
         self.stack.top().map_or(0, |open| open.node)
     }
 
-    /// Adds a node at the place that the standard calls appropriate.
+    /// Inserts a node at the appropriate place of the standard.
     #[inline]
     fn insert(&mut self, node: Node) -> u32 {
-        if self.foster && self.stack.top().is_some_and(is_table_part) {
-            return self.insert_fostered(node);
+        if self.foster_parenting && self.stack.top().is_some_and(is_table_part) {
+            return self.insert_foster_parented(node);
         }
         let parent = self.top();
         self.arena.push_child(parent, node)
     }
 
     #[cold]
-    fn insert_fostered(&mut self, node: Node) -> u32 {
+    fn insert_foster_parented(&mut self, node: Node) -> u32 {
         let index = self.arena.push(node);
-        self.place_fostered(index);
+        self.foster_parent(index);
         index
     }
 
-    /// Puts a node that stands nowhere in front of the innermost open table.
-    fn place_fostered(&mut self, index: u32) {
+    /// Inserts a detached node at its foster parent, before the innermost open table.
+    fn foster_parent(&mut self, index: u32) {
         let table = self.stack.find(Tag::Table);
         let template = self.stack.find(Tag::Template);
         match (table, template) {
@@ -261,7 +269,7 @@ impl<'a> Builder<'a> {
     /// Inserts an HTML element that stays open.
     #[inline]
     fn insert_open(&mut self, token: &TagToken) -> u32 {
-        self.make_room();
+        self.ensure_depth_limit();
         let mut node = self.element(token);
         node.flags |= flag::OPEN;
         let index = self.insert(node);
@@ -277,7 +285,7 @@ impl<'a> Builder<'a> {
 
     /// Inserts an element that the page leaves out, and opens it.
     fn insert_implied(&mut self, tag: Tag) -> u32 {
-        self.make_room();
+        self.ensure_depth_limit();
         let mut node = Node::new(Kind::Element, tag, self.tokenizer.position as u32, 0);
         node.flags = flag::OPEN;
         let index = self.insert(node);
@@ -301,9 +309,9 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Closes the deepest element when one more would be too deep.
+    /// Closes the innermost element where one more would exceed [`MAX_DEPTH`].
     #[inline]
-    fn make_room(&mut self) {
+    fn ensure_depth_limit(&mut self) {
         if self.stack.len() >= MAX_DEPTH {
             self.close_early();
         }
@@ -333,8 +341,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Pays for work that the standard does not bound; `false` when the page has used up its share.
-    fn spend(&mut self, cost: usize) -> bool {
+    /// Charges the budget for work that the standard does not bound; `false` when it is used up.
+    fn charge_budget(&mut self, cost: usize) -> bool {
         if cost > self.budget {
             self.budget = 0;
             self.truncated = true;
@@ -369,7 +377,7 @@ impl<'a> Builder<'a> {
 
     /// Closes the elements at the top that need no end tag, but not those named `except`.
     fn close_implied(&mut self, except: Tag) {
-        self.close_while(|open| open.tag.is(class::IMPLIED) && open.tag != except);
+        self.close_while(|open| open.tag.is(category::IMPLIED) && open.tag != except);
     }
 
     fn close_while(&mut self, closes: impl Fn(&Open) -> bool) {

@@ -1,30 +1,30 @@
-//! Document types: which page is laid out by which rules.
+//! Document types, and whether they put a page into quirks mode.
 
 use super::tokenizer::{Range, is_space};
 
-/// What a `<!DOCTYPE …>` says.
+/// A `<!DOCTYPE …>` declaration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Doctype {
-    /// The name in small letters: `html`.
+    /// The name in lower case: `html`.
     pub name: String,
     /// The public identifier.
     pub public: Option<String>,
     /// The system identifier.
     pub system: Option<String>,
-    /// Whether something is missing, which makes the page an old one.
-    pub broken: bool,
+    /// The force-quirks flag of the standard: the declaration is incomplete or malformed.
+    pub force_quirks: bool,
 }
 
 impl Doctype {
-    /// Reads what stands at `range`, between `<!DOCTYPE` and `>` or the end of the page.
+    /// Parses the range of the source between `<!DOCTYPE` and `>` or the end of the page.
     pub(super) fn read(page: &str, range: Range) -> Doctype {
         let source = range.of(page);
-        let mut doctype = Doctype { broken: range.end as usize == page.len(), ..Doctype::default() };
+        let mut doctype = Doctype { force_quirks: range.end as usize == page.len(), ..Doctype::default() };
         let rest = source.trim_start_matches(space);
         let name_end = rest.find(space).unwrap_or(rest.len());
         doctype.name = clean(&rest[..name_end]).to_ascii_lowercase();
         if name_end == 0 {
-            doctype.broken = true;
+            doctype.force_quirks = true;
             return doctype;
         }
         let rest = rest[name_end..].trim_start_matches(space);
@@ -33,30 +33,29 @@ impl Doctype {
         }
         let keyword = rest.get(..6).unwrap_or_default();
         if keyword.eq_ignore_ascii_case("public") {
-            let Some(rest) = quoted(&rest[6..], &mut doctype.public, &mut doctype.broken) else { return doctype };
+            let Some(rest) = quoted(&rest[6..], &mut doctype.public, &mut doctype.force_quirks) else { return doctype };
             if !rest.trim_start_matches(space).is_empty() {
                 doctype.read_system(rest);
             }
         } else if keyword.eq_ignore_ascii_case("system") {
             doctype.read_system(&rest[6..]);
         } else {
-            doctype.broken = true;
+            doctype.force_quirks = true;
         }
         doctype
     }
 
     fn read_system(&mut self, source: &str) {
-        let rest = quoted(source, &mut self.system, &mut self.broken);
+        let rest = quoted(source, &mut self.system, &mut self.force_quirks);
         // Whatever follows a whole system identifier is forgiven, even the end of the page.
         if rest.is_some_and(|rest| !rest.trim_start_matches(space).is_empty()) {
-            self.broken = false;
+            self.force_quirks = false;
         }
     }
 
-    /// Whether browsers lay the page out as they did in the last century. It matters for one thing here: a table
-    /// then does not end a paragraph.
-    pub(super) fn is_quirky(&self) -> bool {
-        if self.broken || self.name != "html" {
+    /// Whether the page is in quirks mode. It matters for one thing here: a table then does not end a paragraph.
+    pub(super) fn is_quirks_mode(&self) -> bool {
+        if self.force_quirks || self.name != "html" {
             return true;
         }
         let starts =
@@ -66,19 +65,19 @@ impl Doctype {
             system.eq_ignore_ascii_case("http://www.ibm.com/data/dtd/v11/ibmxhtml1-transitional.dtd")
         });
         by_system
-            || QUIRKY.iter().any(|known| public.eq_ignore_ascii_case(known))
-            || QUIRKY_STARTS.iter().any(|start| starts(public, start))
-            || (self.system.is_none() && QUIRKY_STARTS_ALONE.iter().any(|start| starts(public, start)))
+            || QUIRKS_IDS.iter().any(|known| public.eq_ignore_ascii_case(known))
+            || QUIRKS_PREFIXES.iter().any(|start| starts(public, start))
+            || (self.system.is_none() && QUIRKS_PREFIXES_WITHOUT_SYSTEM.iter().any(|start| starts(public, start)))
     }
 }
 
 /// Reads a quoted string after optional space; answers what follows it, or nothing when it is not closed.
-fn quoted<'a>(source: &'a str, into: &mut Option<String>, broken: &mut bool) -> Option<&'a str> {
+fn quoted<'a>(source: &'a str, into: &mut Option<String>, force_quirks: &mut bool) -> Option<&'a str> {
     let rest = source.trim_start_matches(space);
     let quote = match rest.as_bytes().first() {
         Some(&quote @ (b'"' | b'\'')) => quote,
         _ => {
-            *broken = true;
+            *force_quirks = true;
             return None;
         }
     };
@@ -90,7 +89,7 @@ fn quoted<'a>(source: &'a str, into: &mut Option<String>, broken: &mut bool) -> 
         }
         None => {
             *into = Some(clean(rest));
-            *broken = true;
+            *force_quirks = true;
             None
         }
     }
@@ -104,11 +103,12 @@ fn space(character: char) -> bool {
     u8::try_from(character).is_ok_and(is_space)
 }
 
-const QUIRKY: &[&str] = &["-//W3O//DTD W3 HTML Strict 3.0//EN//", "-/W3C/DTD HTML 4.0 Transitional/EN", "HTML"];
+const QUIRKS_IDS: &[&str] = &["-//W3O//DTD W3 HTML Strict 3.0//EN//", "-/W3C/DTD HTML 4.0 Transitional/EN", "HTML"];
 
-const QUIRKY_STARTS_ALONE: &[&str] = &["-//W3C//DTD HTML 4.01 Frameset//", "-//W3C//DTD HTML 4.01 Transitional//"];
+const QUIRKS_PREFIXES_WITHOUT_SYSTEM: &[&str] =
+    &["-//W3C//DTD HTML 4.01 Frameset//", "-//W3C//DTD HTML 4.01 Transitional//"];
 
-const QUIRKY_STARTS: &[&str] = &[
+const QUIRKS_PREFIXES: &[&str] = &[
     "+//Silmaril//dtd html Pro v0r11 19970101//",
     "-//AS//DTD HTML 3.0 asWedit + extensions//",
     "-//AdvaSoft Ltd//DTD HTML 3.0 asWedit + extensions//",

@@ -1,4 +1,4 @@
-//! Character references (`&amp;`, `&#8217;`), line ends and NUL: what the bytes of the page stand for as text.
+//! Character references (`&amp;`, `&#8217;`), line ends and NUL: decoding of the bytes of a page to text.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use super::entity_table::ENTITIES;
 
 /// How a piece of the source is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Reading {
+pub(super) struct DecodeOptions {
     /// What `&` means.
     pub references: References,
     /// What becomes of U+0000.
@@ -31,9 +31,9 @@ pub(super) enum Nul {
     Replaced,
 }
 
-/// The text that `raw` stands for; borrowed when it stands for itself.
+/// Decodes raw text; borrowed when decoding changes nothing.
 #[inline]
-pub(super) fn read(raw: &str, reading: Reading) -> Cow<'_, str> {
+pub(super) fn decode(raw: &str, reading: DecodeOptions) -> Cow<'_, str> {
     let bytes = raw.as_bytes();
     let first = match reading.references {
         References::Kept => memchr::memchr2(b'\r', 0, bytes),
@@ -41,11 +41,11 @@ pub(super) fn read(raw: &str, reading: Reading) -> Cow<'_, str> {
     };
     match first {
         None => Cow::Borrowed(raw),
-        Some(first) => Cow::Owned(read_slowly(raw, first, reading)),
+        Some(first) => Cow::Owned(decode_slow(raw, first, reading)),
     }
 }
 
-fn read_slowly(raw: &str, first: usize, reading: Reading) -> String {
+fn decode_slow(raw: &str, first: usize, reading: DecodeOptions) -> String {
     let bytes = raw.as_bytes();
     let mut text = String::with_capacity(raw.len());
     let mut done = 0;
@@ -87,7 +87,7 @@ fn read_slowly(raw: &str, first: usize, reading: Reading) -> String {
     text
 }
 
-/// What a reference stands for.
+/// The characters of a character reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Replacement {
     Named(&'static str),
@@ -95,7 +95,7 @@ pub(super) enum Replacement {
 }
 
 impl Replacement {
-    /// The first character it stands for.
+    /// The first of its characters.
     pub fn first(self) -> char {
         match self {
             Replacement::Named(name) => name.chars().next().unwrap_or('&'),
@@ -105,7 +105,7 @@ impl Replacement {
 }
 
 /// The reference that `raw`, which begins with `&`, begins with, and its length in bytes.
-pub(super) fn reference(raw: &str, place: References) -> Option<(Replacement, usize)> {
+pub(super) fn reference(raw: &str, context: References) -> Option<(Replacement, usize)> {
     let bytes = raw.as_bytes();
     if bytes.get(1) == Some(&b'#') {
         return number(bytes).map(|(character, length)| (Replacement::Number(character), length));
@@ -124,7 +124,7 @@ pub(super) fn reference(raw: &str, place: References) -> Option<(Replacement, us
         if let Some(name) = named(&raw[1..=length]) {
             let next = bytes.get(1 + length);
             let goes_on = next.is_some_and(|&b| b == b'=' || b.is_ascii_alphanumeric());
-            if place == References::Attribute && goes_on {
+            if context == References::Attribute && goes_on {
                 return None;
             }
             return Some((Replacement::Named(name), 1 + length));
@@ -184,8 +184,8 @@ const WINDOWS_1252: [char; 32] = [
 mod tests {
     use super::*;
 
-    const TEXT: Reading = Reading { references: References::Text, nul: Nul::Dropped };
-    const VALUE: Reading = Reading { references: References::Attribute, nul: Nul::Replaced };
+    const TEXT: DecodeOptions = DecodeOptions { references: References::Text, nul: Nul::Dropped };
+    const VALUE: DecodeOptions = DecodeOptions { references: References::Attribute, nul: Nul::Replaced };
 
     #[test]
     fn the_table_is_sorted_and_the_limits_hold() {
@@ -205,21 +205,21 @@ mod tests {
             ("a\r\nb\rc\0d", "a\nb\ncd"),
             ("&NotEqualTilde;", "≂̸"),
         ] {
-            assert_eq!(read(raw, TEXT), text, "{raw}");
+            assert_eq!(decode(raw, TEXT), text, "{raw}");
         }
     }
 
     #[test]
     fn a_query_string_in_a_link_stays_as_it_is() {
-        assert_eq!(read("?a=1&copy=2&lt=3&amp;x&lt", VALUE), "?a=1&copy=2&lt=3&x<");
-        assert_eq!(read("\0", VALUE), "\u{FFFD}");
+        assert_eq!(decode("?a=1&copy=2&lt=3&amp;x&lt", VALUE), "?a=1&copy=2&lt=3&x<");
+        assert_eq!(decode("\0", VALUE), "\u{FFFD}");
     }
 
     #[test]
     fn plain_text_is_borrowed() {
-        assert!(matches!(read("plain 中文", TEXT), Cow::Borrowed(_)));
-        let raw = Reading { references: References::Kept, nul: Nul::Replaced };
-        assert!(matches!(read("a && b", raw), Cow::Borrowed(_)));
-        assert_eq!(read("a && b\r\n", raw), "a && b\n");
+        assert!(matches!(decode("plain 中文", TEXT), Cow::Borrowed(_)));
+        let raw = DecodeOptions { references: References::Kept, nul: Nul::Replaced };
+        assert!(matches!(decode("a && b", raw), Cow::Borrowed(_)));
+        assert_eq!(decode("a && b\r\n", raw), "a && b\n");
     }
 }

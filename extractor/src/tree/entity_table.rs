@@ -1,6 +1,6 @@
 //! The named character references of the HTML standard, sorted by name; `;` belongs to the name.
 
-/// Name and what it stands for.
+/// The names of character references and their characters.
 #[rustfmt::skip]
 pub(super) static ENTITIES: [(&str, &str); 2231] = [
     ("AElig", "\u{c6}"), ("AElig;", "\u{c6}"), ("AMP", "&"), ("AMP;", "&"), ("Aacute", "\u{c1}"),

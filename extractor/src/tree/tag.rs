@@ -1,7 +1,7 @@
-//! The element names that the HTML standard treats in some special way, and the classes it sorts them into.
+//! The element names that the HTML standard treats in some special way, and the categories it sorts them into.
 
-/// Bits of [`Tag::class`], named after the lists of the standard.
-pub(super) mod class {
+/// Bits of [`Tag::is`], named after the lists of the standard.
+pub(super) mod category {
     /// "Special" elements: an end tag does not reach through them.
     pub const SPECIAL: u16 = 1;
     /// Elements that never have children.
@@ -11,7 +11,7 @@ pub(super) mod class {
     /// Elements that close by themselves where their parent closes.
     pub const IMPLIED: u16 = 1 << 3;
     /// As [`IMPLIED`], at the end of a template.
-    pub const THOROUGH: u16 = 1 << 4;
+    pub const IMPLIED_THOROUGHLY: u16 = 1 << 4;
     /// Elements that hide what is outside from "is there an open …?".
     pub const SCOPE: u16 = 1 << 5;
     /// h1 to h6.
@@ -22,10 +22,10 @@ pub(super) mod class {
     pub const BLOCK: u16 = 1 << 8;
 }
 
-use class::*;
+use category::*;
 
 macro_rules! tags {
-    ($($variant:ident $name:literal $class:expr,)*) => {
+    ($($variant:ident $name:literal $category:expr,)*) => {
         /// The name of an element, for names that some part of pith asks about.
         ///
         /// Elements of svg and math share these names; [`Tree::namespace`](super::Tree::namespace) tells them apart.
@@ -40,7 +40,7 @@ macro_rules! tags {
 
         const NAMES: &[&str] = &[$($name,)* ""];
         const TAGS: &[Tag] = &[$(Tag::$variant,)* Tag::Unknown];
-        const CLASSES: &[u16] = &[$($class,)* 0];
+        const CATEGORIES: &[u16] = &[$($category,)* 0];
     };
 }
 
@@ -67,12 +67,12 @@ tags! {
     Br "br" SPECIAL | VOID | BREAKOUT,
     Button "button" SPECIAL,
     Canvas "canvas" 0,
-    Caption "caption" SPECIAL | SCOPE | THOROUGH | BLOCK,
+    Caption "caption" SPECIAL | SCOPE | IMPLIED_THOROUGHLY | BLOCK,
     Center "center" SPECIAL | BREAKOUT | BLOCK,
     Cite "cite" 0,
     Code "code" FORMATTING | BREAKOUT,
     Col "col" SPECIAL | VOID,
-    Colgroup "colgroup" SPECIAL | THOROUGH | BLOCK,
+    Colgroup "colgroup" SPECIAL | IMPLIED_THOROUGHLY | BLOCK,
     Data "data" 0,
     Datalist "datalist" 0,
     Dd "dd" SPECIAL | IMPLIED | BREAKOUT | BLOCK,
@@ -175,16 +175,16 @@ tags! {
     Sup "sup" BREAKOUT,
     Svg "svg" 0,
     Table "table" SPECIAL | SCOPE | BREAKOUT | BLOCK,
-    Tbody "tbody" SPECIAL | THOROUGH | BLOCK,
-    Td "td" SPECIAL | SCOPE | THOROUGH | BLOCK,
+    Tbody "tbody" SPECIAL | IMPLIED_THOROUGHLY | BLOCK,
+    Td "td" SPECIAL | SCOPE | IMPLIED_THOROUGHLY | BLOCK,
     Template "template" SPECIAL | SCOPE,
     Textarea "textarea" SPECIAL,
-    Tfoot "tfoot" SPECIAL | THOROUGH | BLOCK,
-    Th "th" SPECIAL | SCOPE | THOROUGH | BLOCK,
-    Thead "thead" SPECIAL | THOROUGH | BLOCK,
+    Tfoot "tfoot" SPECIAL | IMPLIED_THOROUGHLY | BLOCK,
+    Th "th" SPECIAL | SCOPE | IMPLIED_THOROUGHLY | BLOCK,
+    Thead "thead" SPECIAL | IMPLIED_THOROUGHLY | BLOCK,
     Time "time" 0,
     Title "title" SPECIAL,
-    Tr "tr" SPECIAL | THOROUGH | BLOCK,
+    Tr "tr" SPECIAL | IMPLIED_THOROUGHLY | BLOCK,
     Track "track" SPECIAL | VOID,
     Tt "tt" FORMATTING | BREAKOUT,
     U "u" FORMATTING | BREAKOUT,
@@ -199,12 +199,12 @@ impl Tag {
     /// How many tags there are, [`Tag::Unknown`] among them.
     pub const COUNT: usize = TAGS.len();
 
-    /// The name in small letters; empty for [`Tag::Unknown`].
+    /// The name in lower case; empty for [`Tag::Unknown`].
     pub fn name(self) -> &'static str {
         NAMES[self as usize]
     }
 
-    /// The tag of a name in small letters.
+    /// The tag of a name in lower case.
     pub fn of(name: &str) -> Tag {
         if name.len() > LONGEST {
             return Tag::Unknown;
@@ -230,7 +230,7 @@ impl Tag {
         Tag::of_key(lower_case(u128::from_le_bytes(*name) & kept))
     }
 
-    /// Whether a browser starts this element on a new line unless told otherwise.
+    /// Whether a browser starts this element on a new line by default.
     pub fn is_block(self) -> bool {
         self.is(BLOCK)
     }
@@ -245,16 +245,16 @@ impl Tag {
         self.is(VOID)
     }
 
-    /// Whether what stands inside is never shown as text: scripts, styles, templates and embedded documents.
-    pub fn is_unread(self) -> bool {
+    /// Whether its content is never rendered as text: scripts, styles, templates and embedded documents.
+    pub fn is_not_rendered(self) -> bool {
         matches!(
             self,
             Tag::Script | Tag::Style | Tag::Template | Tag::Iframe | Tag::Noembed | Tag::Noframes | Tag::Head
         )
     }
 
-    pub(super) fn is(self, class: u16) -> bool {
-        CLASSES[self as usize] & class != 0
+    pub(super) fn is(self, category: u16) -> bool {
+        CATEGORIES[self as usize] & category != 0
     }
 
     /// The tag of a name packed by [`key`]; longer names are not packed at all.

@@ -12,7 +12,7 @@ fn body_text(tree: &Tree<'_>) -> String {
 #[test]
 fn an_unclosed_title_does_not_swallow_the_page() {
     let tree = Tree::parse("<title>Rain<body><p>It rained.</body></html>");
-    assert!(tree.rescued());
+    assert!(tree.recovered());
     assert_eq!(body_text(&tree), "It rained.");
     let title = tree.elements(Tag::Title).next().unwrap();
     assert_eq!(tree.text_content(title), "Rain");
@@ -21,14 +21,14 @@ fn an_unclosed_title_does_not_swallow_the_page() {
 #[test]
 fn an_unclosed_script_does_not_swallow_the_page() {
     let tree = Tree::parse("<p>a<script>if (x<y) z();<div>b</div><p>c</body>");
-    assert!(tree.rescued());
+    assert!(tree.recovered());
     assert_eq!(body_text(&tree), "abc");
 }
 
 #[test]
 fn a_page_cut_off_inside_a_script_ends_there() {
     let tree = Tree::parse("<p>a<script>document.write('<div>b</div>');");
-    assert!(!tree.rescued());
+    assert!(!tree.recovered());
     assert_eq!(body_text(&tree), "a");
 }
 

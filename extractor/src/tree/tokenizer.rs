@@ -1,6 +1,6 @@
-//! The page as a row of tags, texts and comments: the tokenizer of the HTML standard over a whole string.
+//! The tokenizer of the HTML standard over a whole string: tags, texts, comments and doctypes.
 //!
-//! Every byte is looked at a bounded number of times. Nothing is copied: a token says where in the source it stands.
+//! Every byte is looked at a bounded number of times. Nothing is copied: a token is a range of the source.
 
 #[cfg(test)]
 mod conformance;
@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use super::arena::Span;
 use super::tag::{LONGEST, Tag};
 
-/// More attributes of one tag are dropped: no author wrote them.
+/// Further attributes of one tag are dropped.
 pub(super) const MAX_ATTRIBUTES_PER_TAG: usize = 255;
 /// More attributes of one page are dropped, so that a page of attributes stays within 64 MB.
 const MAX_ATTRIBUTES: usize = 4_000_000;
@@ -88,11 +88,11 @@ pub(super) struct Tokenizer<'a> {
     n_kept_attributes: usize,
     may_hide: bool,
     unknown_names: HashMap<Cow<'a, str>, NameId>,
-    raw_text: raw_text::Memory,
+    raw_text: raw_text::SearchCache,
     /// Whether a bound was hit.
     pub truncated: bool,
-    /// Whether an element of raw text was ended where it was not closed.
-    pub rescued: bool,
+    /// Whether an unclosed raw text element was ended before the end of the page.
+    pub recovered: bool,
 }
 
 impl<'a> Tokenizer<'a> {
@@ -105,13 +105,13 @@ impl<'a> Tokenizer<'a> {
             n_kept_attributes: 0,
             may_hide: false,
             unknown_names: HashMap::new(),
-            raw_text: raw_text::Memory::default(),
+            raw_text: raw_text::SearchCache::default(),
             truncated: false,
-            rescued: false,
+            recovered: false,
         }
     }
 
-    /// The next token. `foreign` says that the place is inside svg or math, where CDATA sections are text.
+    /// The next token. `foreign` says that the current node is in svg or math, where CDATA sections are text.
     #[inline]
     pub fn next(&mut self, foreign: bool) -> Token {
         loop {
@@ -198,7 +198,7 @@ impl<'a> Tokenizer<'a> {
     #[inline]
     fn tag_name(&mut self, start: usize) -> Option<(Tag, NameId, usize)> {
         let rest = &self.bytes[start..];
-        let length = rest.iter().position(|&byte| class_of(byte) & TAG_NAME_END != 0)?;
+        let length = rest.iter().position(|&byte| byte_class(byte) & TAG_NAME_END != 0)?;
         let tag = if length <= LONGEST { Tag::of_name(rest, length) } else { Tag::Unknown };
         let name = if tag == Tag::Unknown { self.unknown_name(start, start + length) } else { tag as NameId };
         Some((tag, name, start + length))
@@ -236,7 +236,7 @@ impl<'a> Tokenizer<'a> {
         let bytes = self.bytes;
         // A `=` in front belongs to the name.
         let after_first = name_start + 1;
-        let is_name_end = |&byte: &u8| class_of(byte) & ATTRIBUTE_NAME_END != 0;
+        let is_name_end = |&byte: &u8| byte_class(byte) & ATTRIBUTE_NAME_END != 0;
         let name_end = after_first + bytes.get(after_first..)?.iter().position(is_name_end)?;
         let mut at = name_end;
         while is_space(*bytes.get(at)?) {
@@ -258,7 +258,7 @@ impl<'a> Tokenizer<'a> {
             }
             b'>' => (at, at, at),
             _ => {
-                let end = at + bytes[at..].iter().position(|&byte| class_of(byte) & VALUE_END != 0)?;
+                let end = at + bytes[at..].iter().position(|&byte| byte_class(byte) & VALUE_END != 0)?;
                 (at, end, end)
             }
         };
@@ -286,7 +286,7 @@ impl<'a> Tokenizer<'a> {
     }
 }
 
-/// A name in small letters, as the standard reads it.
+/// A name in lower case, as the standard reads it.
 pub(super) fn lower_case(name: &str) -> Cow<'_, str> {
     if name.bytes().any(|byte| byte.is_ascii_uppercase() || byte == 0) {
         Cow::Owned(name.to_ascii_lowercase().replace('\0', "\u{FFFD}"))
@@ -306,7 +306,7 @@ pub(super) fn is_space(byte: u8) -> bool {
 }
 
 fn ends_tag_name(byte: u8) -> bool {
-    class_of(byte) & TAG_NAME_END != 0
+    byte_class(byte) & TAG_NAME_END != 0
 }
 
 const TAG_NAME_END: u8 = 1;
@@ -315,7 +315,7 @@ const ATTRIBUTE_NAME_END: u8 = 1 << 1;
 const VALUE_END: u8 = 1 << 2;
 
 #[inline]
-fn class_of(byte: u8) -> u8 {
+fn byte_class(byte: u8) -> u8 {
     CLASSES[usize::from(byte)]
 }
 

@@ -8,10 +8,15 @@ use jieba_rs::Jieba;
 use crate::language::Language;
 
 /// Loaded at the first Chinese word and kept.
-static JIEBA: LazyLock<Jieba> = LazyLock::new(Jieba::new);
+static JIEBA: LazyLock<Jieba> = LazyLock::new(|| {
+    Jieba::with_dict(&mut DICTIONARY.as_bytes()).expect("every line of the dictionary is a word and a number")
+});
+
+/// Words of Simplified Chinese with their frequencies: see `README.md` beside it.
+static DICTIONARY: &str = include_str!("dictionary.txt");
 
 /// Pairs of a Traditional character and its Simplified form: Unicode's `kSimplifiedVariant` where it names one form,
-/// and common variants that it leaves out. 乾 and 著 are missing because half of their uses keep them.
+/// and common variants that it leaves out. 乾 and 著 are missing because both forms are used in Simplified text.
 static PAIRS: &str = include_str!("simplified.txt");
 
 const FIRST: u32 = 0x4E00;
@@ -26,17 +31,18 @@ static SIMPLIFIED: LazyLock<Box<[u16]>> = LazyLock::new(|| {
     table
 });
 
-/// Which side of a pair a character of the main block stands on, for telling the two kinds of text apart.
-static SIDES: LazyLock<Box<[i8]>> = LazyLock::new(|| {
-    let mut sides = vec![0; (LAST - FIRST + 1) as usize].into_boxed_slice();
+/// 1 for a Traditional character of the main block, -1 for a Simplified one, 0 for one of both: the votes that tell the
+/// two scripts apart.
+static SCRIPT_VOTES: LazyLock<Box<[i8]>> = LazyLock::new(|| {
+    let mut votes = vec![0; (LAST - FIRST + 1) as usize].into_boxed_slice();
     for (traditional, simplified) in pairs() {
-        sides[(traditional as u32 - FIRST) as usize] = 1;
+        votes[(traditional as u32 - FIRST) as usize] = 1;
         // Some simplified forms are older characters that Traditional text uses as well.
         if !IN_BOTH.contains(simplified) {
-            sides[(simplified as u32 - FIRST) as usize] = -1;
+            votes[(simplified as u32 - FIRST) as usize] = -1;
         }
     }
-    sides
+    votes
 });
 
 /// Common characters of Traditional text that are the Simplified form of another.
@@ -53,13 +59,13 @@ pub(crate) fn is_han(character: char) -> bool {
     matches!(character, '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}' | '\u{F900}'..='\u{FAFF}' | '\u{20000}'..='\u{323AF}' | '々' | '〇')
 }
 
-/// Simplified or Traditional, by which of the two kinds of characters a text has more of.
-pub(crate) fn characters(text: &str) -> Language {
-    let side = |character: char| match character as u32 {
-        code @ FIRST..=LAST => i64::from(SIDES[(code - FIRST) as usize]),
+/// Simplified or Traditional Chinese, by the majority of the characters that only one of them has.
+pub(crate) fn script_of(text: &str) -> Language {
+    let vote = |character: char| match character as u32 {
+        code @ FIRST..=LAST => i64::from(SCRIPT_VOTES[(code - FIRST) as usize]),
         _ => 0,
     };
-    match text.chars().map(side).sum::<i64>() {
+    match text.chars().map(vote).sum::<i64>() {
         1.. => Language::CHINESE_TRADITIONAL,
         _ => Language::CHINESE_SIMPLIFIED,
     }
@@ -105,15 +111,15 @@ pub fn seed_words<'t>(text: &'t str, mut take: impl FnMut(&'t str)) {
             end += 1;
         }
         let (head, tail) = rest.split_at(end);
-        JIEBA.cut(head, true).into_iter().for_each(|token| take_as_python(token.word, &mut take));
+        JIEBA.cut(head, true).into_iter().for_each(|token| split_as_python(token.word, &mut take));
         rest = tail;
     }
 }
 
 /// Python's jieba cuts unknown words such as `ptt.cc` or `k-means` into runs of letters and digits, each with its
-/// decimals and a percent sign, and what stands between them; jieba-rs leaves them whole. This is the only difference
+/// decimals and a percent sign, and the characters between them; jieba-rs leaves them whole. This is the only difference
 /// between the two on the seed's pages.
-fn take_as_python<'t>(word: &'t str, take: &mut impl FnMut(&'t str)) {
+fn split_as_python<'t>(word: &'t str, take: &mut impl FnMut(&'t str)) {
     let joined = word.len() > 1
         && word.is_ascii()
         && word.bytes().any(|byte| matches!(byte, b'.' | b'-' | b'_' | b'+' | b'#' | b'&' | b'%'));

@@ -1,4 +1,4 @@
-//! Pages that nobody wrote: shapes on which parsers take quadratic time, explode in memory or overflow the stack.
+//! Hostile pages: shapes on which parsers take quadratic time, explode in memory or overflow the stack.
 
 /// A shape and its page of about `n_bytes`.
 pub type Shape = (&'static str, fn(usize) -> String);
@@ -93,4 +93,58 @@ pub const SHAPES: &[Shape] = &[
     ("one letter between tags", |n| rows(n, "", "x<b>", "")),
     ("table cells", |n| rows(n, "<table><tr>", "<td>", "")),
     ("bodies and heads", |n| rows(n, "", "</body></html><head><body>x<!--c-->", "")),
+    ("title of separators", |n| rows(n, "<title>", "a - b | ", "</title><h1>a - b</h1><p>It rained all day.")),
+    ("title of words, many headings", |n| {
+        rows(n / 2, "<title>", "rain ", "</title>") + &numbered(n / 2, "", "<h1>rain in May #</h1>", "")
+    }),
+    ("heading in heading", |n| rows(n / 2, "", "<h1><div>", "") + &rows(n / 2, "", "long word ", "")),
+    ("labels before a name", |n| rows(n, "<h1>Rain</h1><p>", "by/", "</p><p>It rained all day.")),
+    ("bylines", |n| numbered(n, "<h1>Rain</h1>", "<p class=byline>By Ana Lima #</p>", "")),
+    ("prices and metas", |n| {
+        numbered(n / 2, "", "<meta name=m# content=#>", "") + &numbered(n / 2, "", "<p itemprop=price>#</p>", "")
+    }),
+    ("dates", |n| numbered(n, "<h1>Rain</h1>", "<p class=date>Posted 3/4/# 12</p>", "")),
+    ("structured data in scripts", |n| {
+        numbered(n, "", "<script type=application/ld+json>{\"@type\":\"Article\",\"headline\":\"#\"}</script>", "")
+    }),
+    ("structured data in lists", |n| {
+        rows(
+            n,
+            "<script type=application/ld+json>[",
+            "{\"@type\":\"Product\",\"offers\":[{\"price\":1}]},",
+            "0]</script>",
+        )
+    }),
+    ("sentences", |n| numbered(n, "<article><p>", "It rained # times in the town. ", "")),
+    ("paragraphs", |n| numbered(n, "<article>", "<p>It rained # times in the town, and nobody went out.</p>", "")),
+    ("paragraphs, all alike", |n| {
+        rows(n, "<article>", "<p>It rained all day in the town, and nobody went out.</p>", "")
+    }),
+    ("one word", |n| rows(n, "<article><p>", "x", "")),
+    ("abbreviations", |n| rows(n, "<article><p>", "Mr. A. B. e.g. U.S. 3.5 ", "")),
+    ("full stops", |n| rows(n, "<article><p>word", ". ", "")),
+    ("quotes and brackets", |n| rows(n, "<article><p>", "\u{201c}(\u{ab}\u{2018}[", "")),
+    ("Chinese without an end", |n| rows(n, "<article><p>", "\u{7684}\u{4e2d}\u{56fd}\u{4eba}", "")),
+    ("one Chinese letter", |n| rows(n, "<article><p>", "\u{4e00}", "")),
+    ("Chinese sentences", |n| rows(n, "<article><p>", "\u{4e2d}\u{56fd}\u{4eba}\u{6c11}\u{3002}", "")),
+    ("Thai", |n| rows(n, "<article><p>", "\u{0e20}\u{0e32}\u{0e29}\u{0e32}\u{0e44}", "")),
+    ("combining marks", |n| rows(n, "<article><p>a", "\u{0301}", "")),
+    ("links", |n| numbered(n, "<article>", "<a href=/a/#>It rained # times</a> ", "")),
+    ("links that go up", |n| rows(n, "<a href=\"", "../", "\">x</a>")),
+    ("links and a long base", |n| {
+        rows(n / 2, "<base href=\"http://a.test/", "a/", "\">") + &numbered(n / 2, "", "<a href=#>x</a>", "")
+    }),
+    ("images", |n| numbered(n, "<article>", "<p><img src=/#.png alt='It rained #'></p>", "")),
+    ("deep lists with text", |n| rows(n, "", "<ul><li>It rained all day.", "")),
+    ("list items", |n| rows(n, "<article><ol>", "<li>It rained all day in the town.", "</ol>")),
+    ("wide rows", |n| rows(n, "<article><table><tr>", "<td>rain", "</table>")),
+    ("long tables", |n| rows(n, "<article><table>", "<tr><td>rain<td>sun", "</table>")),
+    ("cells that span", |n| rows(n, "<article><table>", "<tr><td colspan=1000 rowspan=65534>rain", "</table>")),
+    ("code", |n| rows(n, "<article><pre>", "`````` ", "</pre>")),
+    ("backticks", |n| rows(n, "<article><p><code>", "` `` ", "</code>")),
+    ("emphasis", |n| rows(n, "<article><p>", "<b>a</b><i>b</i>", "")),
+    ("marks of markdown", |n| rows(n, "<article><p>", "*_[](#)<>~|\\", "")),
+    ("class names", |n| numbered(n, "<p class='", "a#-comment-author ", "'>text")),
+    ("class of many elements", |n| numbered(n, "<article>", "<div class='c# comment author'>rain</div>", "")),
+    ("formulas", |n| rows(n, "<article><p>", "$x_1$ \\(y\\) ", "")),
 ];

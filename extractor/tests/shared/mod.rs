@@ -1,4 +1,4 @@
-//! Reading the shared test data, which is not part of the project.
+//! Reading test data: our own, in `tests/data`, and the shared data, which is not part of the project.
 
 #![allow(dead_code, reason = "each test target uses its part")]
 
@@ -19,6 +19,17 @@ pub fn folder() -> Option<PathBuf> {
     Some(folder)
 }
 
+/// The text of a file of our own in `tests/data`.
+pub fn own(name: &str) -> String {
+    let path = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data")).join(name);
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// Our own cases, from a file in the layout of a suite.
+pub fn own_cases(name: &str) -> Vec<Value> {
+    list(&own(&format!("{name}.json")))
+}
+
 /// The cases of one suite.
 pub fn cases(suite: &str) -> Option<Vec<Value>> {
     let path = folder()?.join("fixtures").join(format!("{suite}.json"));
@@ -26,8 +37,12 @@ pub fn cases(suite: &str) -> Option<Vec<Value>> {
         println!("skipped: no {}", path.display());
         return None;
     };
-    let mut suite: Value = serde_json::from_str(&text).expect("a suite is JSON");
-    Some(suite["cases"].as_array_mut().map(std::mem::take).expect("a suite has cases"))
+    Some(list(&text))
+}
+
+fn list(text: &str) -> Vec<Value> {
+    let mut suite: Value = serde_json::from_str(text).expect("a suite is JSON");
+    suite["cases"].as_array_mut().map(std::mem::take).expect("a suite has cases")
 }
 
 /// Bytes written in base64.

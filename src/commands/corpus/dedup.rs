@@ -1,15 +1,15 @@
-//! `pith corpus dedup`: one of each.
+//! `pith corpus dedup`: removes duplicate documents and paragraphs.
 
 use std::path::PathBuf;
 
 use clap::ValueEnum;
-use pith_corpus::duplicate::{self, Keep, Near, Paragraphs, Settings};
+use pith_corpus::dedup::{self, Keep, MinHash, Paragraphs, Settings, Versions};
 use pith_corpus::jsonl;
 
 use super::{Common, failure};
 use crate::exit::{Exit, Failure};
 
-/// The words of `pith corpus dedup`.
+/// The arguments of `pith corpus dedup`.
 #[derive(clap::Args, Debug)]
 #[command(before_help = "Examples:
   pith corpus dedup docs --out unique
@@ -31,23 +31,27 @@ pub struct Args {
     paragraphs: bool,
 
     /// Which document of a cluster stays
-    #[arg(long, value_enum, default_value_t = KeepWord::First)]
-    keep: KeepWord,
+    #[arg(long, value_enum, default_value_t = KeepArg::First)]
+    keep: KeepArg,
+
+    /// Keep every version of a URL that was fetched several times, and not only the newest
+    #[arg(long)]
+    all_versions: bool,
 
     /// The length of a MinHash signature
-    #[arg(long, value_name = "N", default_value_t = Near::default().permutations)]
+    #[arg(long, value_name = "N", default_value_t = MinHash::default().permutations)]
     permutations: usize,
 
     /// The parts a signature is cut into; documents that share one are compared
-    #[arg(long, value_name = "N", default_value_t = Near::default().bands)]
+    #[arg(long, value_name = "N", default_value_t = MinHash::default().bands)]
     bands: usize,
 
     /// Words per n-gram; characters in scripts without spaces
-    #[arg(long, value_name = "N", default_value_t = Near::default().n_gram)]
+    #[arg(long, value_name = "N", default_value_t = MinHash::default().n_gram)]
     ngram: usize,
 
     /// The least similarity of near-duplicates, estimated Jaccard of the n-gram sets
-    #[arg(long, value_name = "0..1", default_value_t = Near::default().threshold)]
+    #[arg(long, value_name = "0..1", default_value_t = MinHash::default().threshold)]
     threshold: f32,
 
     /// Shorter paragraphs are never removed
@@ -60,7 +64,7 @@ pub struct Args {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum KeepWord {
+enum KeepArg {
     First,
     Longest,
 }
@@ -74,12 +78,12 @@ pub fn run(args: Args) -> Result<Exit, Failure> {
         false => jsonl::shards(&args.against).map_err(failure)?,
     };
     let memory_bytes = args.memory.max(1) << 20;
-    args.common.run(|run| duplicate::dedup(&shards, &older, &settings, memory_bytes, run))
+    args.common.run(|run| dedup::dedup(&shards, &older, &settings, memory_bytes, run))
 }
 
 fn settings(args: &Args) -> Result<Settings, Failure> {
     let near =
-        Near { permutations: args.permutations, bands: args.bands, n_gram: args.ngram, threshold: args.threshold };
+        MinHash { permutations: args.permutations, bands: args.bands, n_gram: args.ngram, threshold: args.threshold };
     if near.bands == 0 || near.permutations == 0 || !near.permutations.is_multiple_of(near.bands) {
         return Err(Failure::usage(format!(
             "--permutations {} is not a multiple of --bands {}",
@@ -94,8 +98,9 @@ fn settings(args: &Args) -> Result<Settings, Failure> {
         near: (!args.exact).then_some(near),
         paragraphs: args.paragraphs.then_some(paragraphs),
         keep: match args.keep {
-            KeepWord::First => Keep::First,
-            KeepWord::Longest => Keep::Longest,
+            KeepArg::First => Keep::First,
+            KeepArg::Longest => Keep::Longest,
         },
+        versions: if args.all_versions { Versions::All } else { Versions::Latest },
     })
 }

@@ -1,13 +1,16 @@
-//! `pith corpus export`: a dataset for others.
+//! `pith corpus export`: writes a dataset in an exchange format.
+
+use std::num::NonZeroU64;
 
 use clap::ValueEnum;
-use pith_corpus::export::{self, Card, Format};
+use pith_corpus::export::{self, Card, FileSize, Format};
 use pith_corpus::jsonl;
 
 use super::{Common, failure};
+use crate::commands::crawl::size;
 use crate::exit::{Exit, Failure};
 
-/// The words of `pith corpus export`.
+/// The arguments of `pith corpus export`.
 #[derive(clap::Args, Debug)]
 #[command(before_help = "Examples:
   pith corpus export clean --out dataset --title 'Portuguese news'
@@ -17,8 +20,16 @@ pub struct Args {
     common: Common,
 
     /// Parquet or JSON lines in the layout of the Hugging Face hub, or WET
-    #[arg(long, value_enum, default_value_t = FormatWord::Parquet)]
-    format: FormatWord,
+    #[arg(long, value_enum, default_value_t = FormatArg::Parquet)]
+    format: FormatArg,
+
+    /// A file ends with about so many bytes of documents, before compression: 50M, 2G [default: 500M]
+    #[arg(long, value_name = "SIZE", value_parser = size, conflicts_with = "documents")]
+    shard_size: Option<u64>,
+
+    /// A file ends with so many documents
+    #[arg(long, value_name = "N")]
+    documents: Option<NonZeroU64>,
 
     /// The title of the dataset card
     #[arg(long, value_name = "TEXT", default_value = "A corpus made with pith")]
@@ -30,7 +41,7 @@ pub struct Args {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum FormatWord {
+enum FormatArg {
     Parquet,
     Jsonl,
     Wet,
@@ -39,11 +50,16 @@ enum FormatWord {
 /// Writes the files and the card.
 pub fn run(args: Args) -> Result<Exit, Failure> {
     let format = match args.format {
-        FormatWord::Parquet => Format::Parquet,
-        FormatWord::Jsonl => Format::Jsonl,
-        FormatWord::Wet => Format::Wet,
+        FormatArg::Parquet => Format::Parquet,
+        FormatArg::Jsonl => Format::Jsonl,
+        FormatArg::Wet => Format::Wet,
     };
     let card = Card { title: args.title, licence: args.licence };
+    let size = match (args.documents, args.shard_size) {
+        (Some(documents), _) => FileSize::Documents(documents.get()),
+        (None, Some(bytes)) => FileSize::Bytes(bytes),
+        (None, None) => FileSize::default(),
+    };
     let shards = jsonl::shards(&args.common.inputs).map_err(failure)?;
-    args.common.run(|run| export::export(&shards, format, &card, run))
+    args.common.run(|run| export::export(&shards, format, size, &card, run))
 }

@@ -1,4 +1,4 @@
-//! `pith corpus filter`: what is worth keeping.
+//! `pith corpus filter`: drops documents that fail a rule.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -11,11 +11,14 @@ use serde_json::{Map, Value};
 use super::{Common, failure};
 use crate::exit::{Exit, Failure};
 
-/// The words of `pith corpus filter`.
+/// The arguments of `pith corpus filter`.
 #[derive(clap::Args, Debug)]
 #[command(before_help = "Examples:
   pith corpus filter unique --out clean --rules gopher-repetition,gopher-quality,fineweb
-  pith corpus filter unique --out clean --languages pt,zh --rules c4 --set c4.min_sentences=5 --keep-dropped")]
+  pith corpus filter unique --out clean --languages pt,zh --rules c4 --set c4.min_sentences=5 --keep-dropped
+  pith corpus filter --show-rules")]
+// What is needed is asked for below: `--show-rules` needs nothing.
+#[command(mut_arg("inputs", |arg| arg.required(false)), mut_arg("out", |arg| arg.required(false)))]
 pub struct Args {
     #[command(flatten)]
     common: Common,
@@ -28,7 +31,7 @@ pub struct Args {
     #[arg(long = "set", value_name = "RULE=VALUE")]
     thresholds: Vec<String>,
 
-    /// Print the rules with their thresholds as JSON and stop
+    /// Print the rules with their thresholds as JSON and stop; without `--rules`, all sets
     #[arg(long)]
     show_rules: bool,
 
@@ -36,19 +39,23 @@ pub struct Args {
     #[arg(long, value_delimiter = ',', value_name = "TAGS")]
     languages: Vec<String>,
 
-    /// At least so many characters
+    /// At least this confidence, the F1 that the extractor expects of the text; documents without one are kept
+    #[arg(long, value_name = "F1", value_parser = share)]
+    min_confidence: Option<f64>,
+
+    /// At least this many characters
     #[arg(long, value_name = "N")]
     min_characters: Option<u64>,
 
-    /// At most so many characters
+    /// At most this many characters
     #[arg(long, value_name = "N")]
     max_characters: Option<u64>,
 
-    /// At least so many words
+    /// At least this many words
     #[arg(long, value_name = "N")]
     min_words: Option<u64>,
 
-    /// At most so many words
+    /// At most this many words
     #[arg(long, value_name = "N")]
     max_words: Option<u64>,
 
@@ -64,7 +71,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     block_words: Vec<PathBuf>,
 
-    /// Forgive so many of those words per document
+    /// Allow this many of those words per document
     #[arg(long, value_name = "N", default_value_t = 0)]
     max_blocked_words: u64,
 
@@ -81,12 +88,21 @@ enum RuleSet {
     Fineweb,
 }
 
+fn share(text: &str) -> Result<f64, String> {
+    let number = text.parse::<f64>().ok().filter(|number| (0.0..=1.0).contains(number));
+    number.ok_or_else(|| "a number from 0 to 1".to_owned())
+}
+
 /// Drops what fails a rule.
 pub fn run(args: Args) -> Result<Exit, Failure> {
     let settings = settings(&args)?;
     if args.show_rules {
-        println!("{}", serde_json::to_string_pretty(&settings)?);
+        outln!("{}", serde_json::to_string_pretty(&settings)?);
         return Ok(Exit::Done);
+    }
+    if args.common.inputs.is_empty() {
+        return Err(Failure::usage("documents and `--out DIR` are needed")
+            .hint("`pith corpus filter unique --out clean --rules c4`"));
     }
     let shards = jsonl::shards(&args.common.inputs).map_err(failure)?;
     let dropped = if args.keep_dropped { DroppedDocuments::Keep } else { DroppedDocuments::Count };
@@ -94,9 +110,11 @@ pub fn run(args: Args) -> Result<Exit, Failure> {
 }
 
 fn settings(args: &Args) -> Result<Settings, Failure> {
-    let on = |set: RuleSet| args.rules.contains(&set);
+    let shows_all = args.show_rules && args.rules.is_empty();
+    let on = |set: RuleSet| shows_all || args.rules.contains(&set);
     let mut settings = Settings {
         languages: args.languages.clone(),
+        min_confidence: args.min_confidence.unwrap_or_default(),
         c4: on(RuleSet::C4).then(Default::default),
         gopher_quality: on(RuleSet::GopherQuality).then(Default::default),
         gopher_repetition: on(RuleSet::GopherRepetition).then(Default::default),
@@ -156,18 +174,18 @@ fn with_thresholds(settings: Settings, thresholds: &[String]) -> Result<Settings
 /// Sets a rule, or the n-th number of one that has several: `gopher_repetition.max_top_n_gram.0`.
 fn replace(rules: &mut Map<String, Value>, rule: &str, number: Value, threshold: &str) -> Result<(), Failure> {
     let (name, index) = rule.split_once('.').map_or((rule, None), |(name, index)| (name, index.parse::<usize>().ok()));
-    let place = match (rules.get_mut(name), index) {
+    let target = match (rules.get_mut(name), index) {
         (Some(Value::Array(numbers)), Some(index)) => numbers.get_mut(index),
-        (place, None) => place,
+        (target, None) => target,
         _ => None,
     };
-    *place.ok_or_else(|| unknown(threshold))? = number;
+    *target.ok_or_else(|| unknown(threshold))? = number;
     Ok(())
 }
 
 fn unknown(threshold: &str) -> Failure {
     Failure::usage(format!("--set {threshold}: there is no such rule"))
-        .hint("`pith corpus filter --show-rules --rules … DOCUMENTS --out DIR` prints every rule with its threshold")
+        .hint("`pith corpus filter --show-rules` prints every rule with its threshold")
 }
 
 #[cfg(test)]

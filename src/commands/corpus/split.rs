@@ -6,7 +6,7 @@ use pith_corpus::split::{self, Settings};
 use super::{Common, failure};
 use crate::exit::{Exit, Failure};
 
-/// The words of `pith corpus split`.
+/// The arguments of `pith corpus split`.
 #[derive(clap::Args, Debug)]
 #[command(before_help = "Examples:
   pith corpus split clean --out parts
@@ -19,7 +19,7 @@ pub struct Args {
     #[arg(long, value_name = "NAME=SHARE,…", default_value = "train=98,validation=1,test=1")]
     parts: String,
 
-    /// Another seed gives another split; the same seed always the same
+    /// Seed of the assignment of sites to parts
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
 }

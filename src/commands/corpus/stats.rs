@@ -1,17 +1,17 @@
-//! `pith corpus stats`: what is in here.
+//! `pith corpus stats`: statistics of a corpus.
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use pith_corpus::manifest::Earlier;
-use pith_corpus::stats::{self, Share, Stats};
-use pith_corpus::{Run, draft, jsonl};
+use pith_corpus::manifest::ExistingOutput;
+use pith_corpus::stats::{self, GroupCount, Stats};
+use pith_corpus::{Run, atomic_file, jsonl};
 
 use super::{failure, jobs};
 use crate::exit::{Exit, Failure};
 use crate::progress::{self, Progress};
 
-/// The words of `pith corpus stats`.
+/// The arguments of `pith corpus stats`.
 #[derive(clap::Args, Debug)]
 #[command(before_help = "Examples:
   pith corpus stats docs
@@ -46,9 +46,9 @@ pub fn run(args: Args) -> Result<Exit, Failure> {
     let run = Run {
         out: "".as_ref(),
         command: String::new(),
-        earlier: Earlier::Refuse,
+        existing: ExistingOutput::Refuse,
         jobs: jobs(args.jobs),
-        watch: &progress,
+        observer: &progress,
     };
     let counted = stats::stats(&shards, &run);
     progress.finish();
@@ -58,18 +58,18 @@ pub fn run(args: Args) -> Result<Exit, Failure> {
     }
     if let Some(path) = &args.html {
         let title = args.inputs.iter().map(|input| input.display().to_string()).collect::<Vec<_>>().join(", ");
-        draft::write_whole(path, stats::page(&stats, &title).as_bytes()).map_err(failure)?;
+        atomic_file::replace_named_file(path, stats::page(&stats, &title).as_bytes()).map_err(failure)?;
         progress.say(format!("wrote {}", path.display()));
     }
     if args.json {
-        println!("{}", serde_json::to_string(&stats)?);
+        outln!("{}", serde_json::to_string(&stats)?);
     } else {
-        print(&stats);
+        print(&stats)?;
     }
     Ok(if stats.damaged > 0 { Exit::Losses } else { Exit::Done })
 }
 
-fn print(stats: &Stats) {
+fn print(stats: &Stats) -> Result<(), Failure> {
     let facts = [
         ("documents", stats.documents),
         ("damaged lines", stats.damaged),
@@ -83,23 +83,28 @@ fn print(stats: &Stats) {
         ("sites", stats.sites),
     ];
     for (name, value) in facts {
-        println!("{name:<20}{:>16}", indicatif::HumanCount(value).to_string());
+        outln!("{name:<20}{:>16}", indicatif::HumanCount(value).to_string());
+    }
+    if let Some(confidence) = stats.mean_confidence {
+        outln!("{:<20}{confidence:>16.3}", "mean expected F1");
     }
     for (heading, shares) in [
         ("language", &stats.languages),
         ("kind of page", &stats.page_types),
-        ("published", &stats.years),
+        ("published", &stats.decades),
+        ("expected F1", &stats.confidences),
         ("site", &stats.top_sites),
     ] {
-        println!("\n{heading:<32}{:>12}{:>16}", "documents", "characters");
-        for Share { name, documents, characters } in shares.iter().take(10) {
+        outln!("\n{heading:<32}{:>12}{:>16}", "documents", "characters");
+        for GroupCount { name, documents, characters } in shares.iter().take(11) {
             // A name from the web must not move the cursor.
             let name: String = name.chars().filter(|character| !character.is_control()).take(30).collect();
-            println!("{name:<32}{documents:>12}{characters:>16}");
+            outln!("{name:<32}{documents:>12}{characters:>16}");
         }
     }
-    println!("\n{:<32}{:>12}", "length in characters", "documents");
+    outln!("\n{:<32}{:>12}", "length in characters", "documents");
     for bin in &stats.lengths {
-        println!("{:<32}{:>12}", format!("{} to {}", bin.from, bin.to - 1), bin.documents);
+        outln!("{:<32}{:>12}", format!("{} to {}", bin.from, bin.to - 1), bin.documents);
     }
+    Ok(())
 }

@@ -1,30 +1,45 @@
-//! The words of `pith crawl`, and how each becomes a value.
+//! The arguments of `pith crawl`, and how each is parsed.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
-use pith_crawler::{DEFAULT_EXPLORE, Delay, ORDER_NAMES, Override, Reach, Refresh};
+use clap::ValueEnum;
+use pith_crawler::{DEFAULT_EXPLORE, Delay, Override, Reach, Refresh};
 
 const EXAMPLES: &str = "Examples:
   pith crawl https://example.org/ --out crawl
   pith crawl --seeds seeds.txt --out crawl --scope domain --pages 100000 --contact me@example.org";
 
-/// The words of `pith crawl`.
+/// The arguments of `pith crawl`.
 #[derive(clap::Args, Debug)]
 #[command(before_help = EXAMPLES)]
 pub struct Args {
     /// Where to begin; more seeds can stand in a file
-    #[arg(value_name = "URL", required_unless_present = "seeds")]
+    #[arg(value_name = "URL", required_unless_present_any = ["seeds", "repair"])]
     pub(super) urls: Vec<String>,
-    /// A file with one seed per line; empty lines and lines that begin with # are passed over
+    /// A file with one seed per line, or `-` for stdin; empty lines and what stands behind a # are passed over, bad
+    /// lines are named
     #[arg(long, value_name = "FILE")]
-    pub(super) seeds: Option<PathBuf>,
+    pub(super) seeds: Vec<PathBuf>,
+    /// Refuse a list of seeds with a bad line
+    #[arg(long)]
+    pub(super) strict: bool,
+    /// Fetch the seeds, and what they redirect to, and nothing else
+    #[arg(long, conflicts_with = "sitemaps_only")]
+    pub(super) list: bool,
+    /// Fetch what sitemaps list, and follow no links of pages
+    #[arg(long, conflicts_with = "no_sitemaps")]
+    pub(super) sitemaps_only: bool,
     /// The folder of the crawl; run again with the same folder to go on
     #[arg(long, value_name = "CRAWL")]
     pub(super) out: PathBuf,
     /// Forget what the folder holds and begin anew
     #[arg(long)]
     pub(super) fresh: bool,
+    /// Rebuild what is known from the stored pages, where the frontier or a shard is damaged. The old frontier is kept
+    /// beside the new one. Without a URL nothing is fetched
+    #[arg(long, conflicts_with = "fresh")]
+    pub(super) repair: bool,
 
     /// Which links belong to the crawl: host, domain, tld:NAME or any
     #[arg(long, default_value = "host", value_name = "SCOPE")]
@@ -36,18 +51,18 @@ pub struct Args {
     #[arg(long, value_name = "PATTERN")]
     pub(super) exclude: Vec<String>,
     /// Which URL comes first [default: opic, or topic when one is given]
-    #[arg(long, value_parser = clap::builder::PossibleValuesParser::new(ORDER_NAMES.iter().chain(&["topic"])))]
-    pub(super) order: Option<String>,
+    #[arg(long, value_enum)]
+    pub(super) order: Option<OrderArg>,
     /// Crawl for a topic: words that its pages have, as a list or as a file. Without words, the topic of the seeds
     #[arg(long, value_name = "WORDS|FILE")]
     pub(super) topic_words: Option<String>,
     /// How links to the topic are told from others [default: naive-bayes]
-    #[arg(long, value_name = "MODEL", value_parser = ["naive-bayes", "frequent-terms"])]
-    pub(super) topic_model: Option<String>,
-    /// The share of pages, from 0 to 1, that is chosen by lot from all that wait
+    #[arg(long, value_name = "MODEL", value_enum)]
+    pub(super) topic_model: Option<TopicModelArg>,
+    /// The share of pages, from 0 to 1, that is chosen at random from all that wait
     #[arg(long, value_name = "SHARE", default_value_t = DEFAULT_EXPLORE, value_parser = share)]
     pub(super) explore: f64,
-    /// Another number, another lot
+    /// Seed of the random choice
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(super) explore_seed: u64,
 
@@ -64,8 +79,8 @@ pub struct Args {
     #[arg(long, value_name = "N")]
     pub(super) refreshes: Option<u64>,
     /// With --recrawl: which page is asked for again first
-    #[arg(long, value_name = "POLICY", default_value = "rate-optimal", value_parser = ["rate-optimal", "profit", "uniform"])]
-    pub(super) refresh_policy: String,
+    #[arg(long, value_name = "POLICY", value_enum, default_value_t = RefreshPolicyArg::RateOptimal)]
+    pub(super) refresh_policy: RefreshPolicyArg,
 
     /// End with this many pages
     #[arg(long, value_name = "N")]
@@ -93,6 +108,9 @@ pub struct Args {
     /// Requests on their way at once
     #[arg(long, default_value_t = 128, value_name = "N")]
     pub(super) slots: usize,
+    /// Memory for bodies on their way and the rules of robots.txt; large pages wait for each other
+    #[arg(long, value_name = "SIZE", default_value = "512M", value_parser = size)]
+    pub(super) memory: u64,
     /// How often a URL is tried
     #[arg(long, default_value_t = 3, value_name = "N")]
     pub(super) attempts: u8,
@@ -110,7 +128,7 @@ pub struct Args {
     pub(super) no_sitemaps: bool,
 
     /// The name that the crawler goes by
-    #[arg(long, value_name = "NAME", default_value = concat!("pith/", env!("CARGO_PKG_VERSION")))]
+    #[arg(long, value_name = "NAME", default_value = user_agent())]
     pub(super) user_agent: String,
     /// How to reach you, for the User-Agent header: a URL or a mail address
     #[arg(long, value_name = "URL")]
@@ -139,12 +157,12 @@ pub struct Args {
     pub(super) auth: Vec<(String, (String, String))>,
 
     /// How shards are packed
-    #[arg(long, default_value = "warc.zst", value_parser = ["warc.zst", "warc.gz"])]
-    pub(super) shard_format: String,
+    #[arg(long, value_enum, default_value_t = ShardFormatArg::Zstd)]
+    pub(super) shard_format: ShardFormatArg,
     /// A shard is closed at this size
     #[arg(long, value_name = "SIZE", default_value = "256M", value_parser = size)]
     pub(super) shard_size: u64,
-    /// Compression level: 1 to 19 for zstd (3 unless said; 1 takes less time and 8 % more room), 1 to 9 for gzip (6)
+    /// Compression level: 1 to 19 for zstd (default 3; 1 takes less time and 8 % more room), 1 to 9 for gzip (6)
     #[arg(long, value_name = "N")]
     pub(super) level: Option<i32>,
     /// Print the report as JSON on stdout
@@ -155,7 +173,62 @@ pub struct Args {
     pub(super) quiet: bool,
 }
 
-fn duration(text: &str) -> Result<Duration, String> {
+impl Args {
+    /// Whether nothing is to be fetched: there is no seed.
+    pub(super) fn is_repair_only(&self) -> bool {
+        self.repair && self.urls.is_empty() && self.seeds.is_empty()
+    }
+}
+
+/// The crawl orders, by the names that [`pith_crawler::order_named`] takes, and the focused one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum OrderArg {
+    Opic,
+    Breadth,
+    Level,
+    Largest,
+    LeastVisited,
+    Backlink,
+    #[value(name = "pagerank")]
+    PageRank,
+    Topic,
+}
+
+impl OrderArg {
+    /// The name on the command line.
+    pub(super) fn name(self) -> String {
+        self.to_possible_value().expect("no order is hidden").get_name().to_owned()
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum TopicModelArg {
+    NaiveBayes,
+    FrequentTerms,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum RefreshPolicyArg {
+    RateOptimal,
+    Profit,
+    Uniform,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum ShardFormatArg {
+    #[value(name = "warc.zst")]
+    Zstd,
+    #[value(name = "warc.gz")]
+    Gzip,
+}
+
+/// The name that the program goes by unless told otherwise.
+pub fn user_agent() -> &'static str {
+    concat!("pith/", env!("CARGO_PKG_VERSION"))
+}
+
+/// A time with its unit: `30s`, `5m`.
+pub fn duration(text: &str) -> Result<Duration, String> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let value: f64 = digits.parse().map_err(|_| "expected a time such as 500ms, 30s, 5m or 2h".to_owned())?;
     let factor = match &text[digits.len()..] {
@@ -178,7 +251,8 @@ fn share(text: &str) -> Result<f64, String> {
     share.ok_or_else(|| "expected a share from 0 to 1, such as 0.02".to_owned())
 }
 
-fn size(text: &str) -> Result<u64, String> {
+/// A size with its unit: `500k`, `2G`.
+pub fn size(text: &str) -> Result<u64, String> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let value: f64 = digits.parse().map_err(|_| "expected a size such as 500k, 20M or 2G".to_owned())?;
     let factor = match text[digits.len()..].to_ascii_lowercase().as_str() {
@@ -201,6 +275,13 @@ fn credential(text: &str) -> Result<(String, (String, String)), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_order_of_the_library_can_be_chosen() {
+        let names: Vec<String> = OrderArg::value_variants().iter().map(|order| order.name()).collect();
+        let expected: Vec<&str> = pith_crawler::ORDER_NAMES.iter().copied().chain(["topic"]).collect();
+        assert_eq!(names, expected);
+    }
 
     #[test]
     fn times_and_sizes_have_units() {

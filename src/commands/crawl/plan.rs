@@ -1,4 +1,4 @@
-//! What the words mean: the plan of a crawl, its order, and how its shards are written.
+//! From arguments to the plan of a crawl, its order, and how its shards are written.
 
 use std::collections::HashMap;
 use std::fs;
@@ -7,12 +7,12 @@ use std::sync::{Arc, Mutex};
 
 use pith_corpus::warc::{Format, WriterOptions};
 use pith_crawler::{
-    Harvest, Identity, Limits, ORDER_NAMES, Order, Pattern, Plan, Refresh, RefreshPolicy, Scope, Subject, Topic,
-    TopicModel, canonicalize, order_named, parse_seed,
+    Follow, Harvest, Identity, Limits, OrderingPolicy, Pattern, Plan, Refresh, RefreshPass, RefreshPolicy, Scope,
+    Topic, TopicModel, TopicProfile, order_named,
 };
-use url::Url;
 
-use super::flags::Args;
+use super::flags::{Args, OrderArg, RefreshPolicyArg, ShardFormatArg, TopicModelArg};
+use super::seeds::seeds;
 use crate::exit::Failure;
 
 /// What is to be crawled, and how.
@@ -27,79 +27,63 @@ pub(super) fn plan(args: &Args) -> Result<Plan, Failure> {
     plan.politeness.robots = !args.ignore_robots;
     plan.politeness.nofollow = args.nofollow;
     plan.politeness.noindex = args.noindex;
-    plan.politeness.sitemaps = !args.no_sitemaps;
+    plan.politeness.sitemaps = !args.no_sitemaps && !args.list;
+    plan.follow = match (args.list, args.sitemaps_only) {
+        (true, _) => Follow::Redirects,
+        (false, true) => Follow::Sitemaps,
+        (false, false) => Follow::Links,
+    };
     plan.identity = Identity::new(&args.user_agent, args.contact.as_deref());
-    plan.answers.max_bytes = usize::try_from(args.max_body).unwrap_or(usize::MAX);
-    plan.answers.max_time = args.timeout;
-    plan.answers.any_type = args.any_type;
+    plan.response_limits.max_bytes = usize::try_from(args.max_body).unwrap_or(usize::MAX);
+    plan.response_limits.max_time = args.timeout;
+    plan.response_limits.any_type = args.any_type;
     plan.network.overrides = args.resolve.clone();
     plan.network.allow_private = args.allow_private;
     plan.network.proxy = args.proxy.clone();
     plan.network.credentials = args.auth.iter().cloned().collect::<HashMap<_, _>>();
+    plan.memory = usize::try_from(args.memory).unwrap_or(usize::MAX);
     plan.slots = args.slots.max(1);
     plan.attempts = args.attempts.max(1);
     Ok(plan)
-}
-
-fn seeds(args: &Args) -> Result<Vec<Url>, Failure> {
-    let mut texts = args.urls.clone();
-    if let Some(path) = &args.seeds {
-        let text = fs::read_to_string(path)
-            .map_err(|error| Failure::usage(format!("{}: cannot read the seeds: {error}", path.display())))?;
-        texts.extend(
-            text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')).map(String::from),
-        );
-    }
-    let mut seeds = Vec::with_capacity(texts.len());
-    for text in &texts {
-        let url = parse_seed(text).and_then(canonicalize).ok_or_else(|| {
-            Failure::usage(format!("bad seed: {text:?} is not an http or https URL"))
-                .hint("a seed looks like https://example.org/")
-        })?;
-        seeds.push(url);
-    }
-    if seeds.is_empty() {
-        return Err(Failure::usage("bad seed: no seed was given").hint("name a URL, or a file with `--seeds FILE`"));
-    }
-    Ok(seeds)
 }
 
 /// What a focused policy finds, while it finds it.
 pub(super) type SharedHarvest = Arc<Mutex<Harvest>>;
 
 /// The policy, and what a focused one finds.
-pub(super) fn order(args: &Args) -> Result<(Box<dyn Order>, Option<SharedHarvest>), Failure> {
+pub(super) fn order(args: &Args) -> Result<(Box<dyn OrderingPolicy>, Option<SharedHarvest>), Failure> {
     let has_topic = args.topic_words.is_some() || args.topic_model.is_some();
-    let name = args.order.as_deref().unwrap_or(if has_topic { "topic" } else { ORDER_NAMES[0] });
-    if name != "topic" {
+    let order = args.order.unwrap_or(if has_topic { OrderArg::Topic } else { OrderArg::Opic });
+    if order != OrderArg::Topic {
+        let name = order.name();
         return match has_topic {
             true => Err(Failure::usage(format!("`--order {name}` knows of no topic"))
                 .hint("leave `--order` out, or the words and the model")),
-            false => Ok((order_named(name).expect("the parser knows the names"), None)),
+            false => Ok((order_named(&name).expect("the parser knows the names"), None)),
         };
     }
     let subject = match &args.topic_words {
         Some(words) => topic_words(words)?,
-        None => Subject::of_seeds(),
+        None => TopicProfile::of_seeds(),
     };
-    let model = match args.topic_model.as_deref() {
-        Some("frequent-terms") => TopicModel::FrequentTerms { n: 20 },
-        _ => TopicModel::NaiveBayes,
+    let model = match args.topic_model {
+        Some(TopicModelArg::FrequentTerms) => TopicModel::FrequentTerms { n: 20 },
+        Some(TopicModelArg::NaiveBayes) | None => TopicModel::NaiveBayes,
     };
-    let topic = Topic::about(model, subject);
+    let topic = Topic::with_profile(model, subject);
     let harvest = topic.harvest();
     Ok((Box::new(topic), Some(harvest)))
 }
 
 /// The words of a topic: those of a file where there is one of that name, else the text itself.
-fn topic_words(text: &str) -> Result<Subject, Failure> {
+fn topic_words(text: &str) -> Result<TopicProfile, Failure> {
     let path = Path::new(text);
     let words = match path.is_file() {
         true => fs::read_to_string(path)
             .map_err(|error| Failure::usage(format!("{text}: cannot read the words of the topic: {error}")))?,
         false => text.to_owned(),
     };
-    let subject = Subject::of_words([words]);
+    let subject = TopicProfile::of_words([words]);
     if subject.words().is_empty() {
         return Err(Failure::usage(format!("{text:?} has no words to look for"))
             .hint("a word has two letters or more, such as --topic-words \"futebol, gol, jogador\""));
@@ -113,21 +97,57 @@ pub(super) fn refresh(args: &Args) -> Option<Refresh> {
         share: args.refresh_share,
         after: args.refresh_after,
         limit: args.refreshes,
-        policy: match args.refresh_policy.as_str() {
-            "profit" => RefreshPolicy::Profit,
-            "uniform" => RefreshPolicy::Uniform,
-            _ => RefreshPolicy::RateOptimal,
+        // With an end of its own, a run may ask for a page several times.
+        pass: match args.refreshes.is_some() || args.time.is_some() {
+            true => RefreshPass::Repeated,
+            false => RefreshPass::Once,
+        },
+        policy: match args.refresh_policy {
+            RefreshPolicyArg::RateOptimal => RefreshPolicy::RateOptimal,
+            RefreshPolicyArg::Profit => RefreshPolicy::Profit,
+            RefreshPolicyArg::Uniform => RefreshPolicy::Uniform,
         },
     })
 }
 
 /// How shards are written.
 pub(super) fn shard_options(args: &Args) -> WriterOptions {
-    let format = if args.shard_format == "warc.gz" { Format::Gzip } else { Format::Zstd };
+    let format = match args.shard_format {
+        ShardFormatArg::Zstd => Format::Zstd,
+        ShardFormatArg::Gzip => Format::Gzip,
+    };
     let mut options = WriterOptions::new(format);
     options.shard_bytes = args.shard_size;
     if let Some(level) = args.level {
         options.level = level;
     }
     options
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Cli {
+        #[command(flatten)]
+        args: Args,
+    }
+
+    #[test]
+    fn the_defaults_of_the_flags_are_those_of_the_libraries() {
+        let args = Cli::parse_from(["crawl", "http://a.test/", "--out", "crawl"]).args;
+        let made = plan(&args).unwrap();
+        let library = Plan::new(made.seeds.clone(), made.scope.clone());
+        assert_eq!(made.slots, library.slots);
+        assert_eq!(made.attempts, library.attempts);
+        assert_eq!(made.politeness.delay, library.politeness.delay);
+        assert_eq!(made.politeness.per_address, library.politeness.per_address);
+        assert_eq!(made.response_limits.max_bytes, library.response_limits.max_bytes);
+        assert_eq!(made.response_limits.max_time, library.response_limits.max_time);
+        assert_eq!(args.refresh_after, Refresh::default().after);
+        assert_eq!(shard_options(&args).shard_bytes, WriterOptions::default().shard_bytes);
+        assert_eq!(shard_options(&args).level, WriterOptions::default().level);
+    }
 }

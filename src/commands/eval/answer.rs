@@ -1,12 +1,13 @@
 //! `pith eval answer`: pith as a peer of other harnesses, and of our own.
 
-use std::io::{BufRead, Write};
+use std::io::BufRead;
 
 use pith_eval::clock::{peak_rss_mb, thread_seconds};
 use pith_extractor::{Options, extract};
 use serde::Deserialize;
 use url::Url;
 
+use crate::commands::extract::FavorArg;
 use crate::exit::{Exit, Failure};
 
 /// Answer each {id, url, html} on stdin with {id, text, title, author, published, seconds, …} on stdout.
@@ -16,7 +17,11 @@ use crate::exit::{Exit, Failure};
 #[command(before_help = "Examples:
   pith eval answer < pages.jsonl > texts.jsonl
   zstdcat pages.jsonl.zst | pith eval answer | head -1")]
-pub struct Args {}
+pub struct Args {
+    /// What is more important where it is in doubt what belongs to the main content
+    #[arg(long, value_enum, default_value_t = FavorArg::Balance)]
+    favor: FavorArg,
+}
 
 #[derive(Deserialize)]
 struct Question {
@@ -26,11 +31,14 @@ struct Question {
 }
 
 /// Reads lines until there are no more.
-pub fn run(_: Args) -> Result<Exit, Failure> {
-    let options = Options { content_type: Some("text/html; charset=utf-8".into()), ..Options::default() };
+pub fn run(args: Args) -> Result<Exit, Failure> {
+    let options = Options {
+        content_type: Some("text/html; charset=utf-8".into()),
+        favor: args.favor.into(),
+        ..Options::default()
+    };
     // The compiled tables are opened by the first page; peers open theirs when they start.
     extract(b"<p>A page before the first.", None, &options);
-    let mut stdout = std::io::stdout().lock();
     for (index, line) in std::io::stdin().lock().lines().enumerate() {
         let line = line?;
         if line.trim().is_empty() {
@@ -45,12 +53,10 @@ pub fn run(_: Args) -> Result<Exit, Failure> {
         let answer = serde_json::json!({
             "id": question.id, "text": document.text, "title": document.title, "author": document.author,
             "published": document.published, "language": document.language, "page_type": document.page_type,
-            "seconds": seconds, "peak_rss_mb": peak_rss_mb(),
+            "confidence": document.confidence, "seconds": seconds, "peak_rss_mb": peak_rss_mb(),
         });
-        match writeln!(stdout, "{answer}").and_then(|()| stdout.flush()) {
-            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => return Ok(Exit::Done),
-            other => other?,
-        }
+        outln!("{answer}");
+        crate::print::flush()?;
     }
     Ok(Exit::Done)
 }

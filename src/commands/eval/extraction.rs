@@ -1,46 +1,56 @@
-//! `pith eval extraction`: main content against gold pages.
+//! `pith eval extraction`: main content against gold pages, and its form against the pages themselves.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
-use pith_eval::Error;
-use pith_eval::extraction::{GroupScore, MethodScore, Study, Worst, evaluate, page};
+use pith_corpus::atomic_file::replace_named_file;
+use pith_eval::extraction::{
+    EvaluationConfig, FIELDS, GroupScore, MethodScore, OURS, PageSet, WorstPages, evaluate_sets, page,
+};
 use pith_eval::floor::Floors;
 use pith_eval::peer::Peer;
+use pith_eval::saved::SavedPages;
 
+use super::fidelity;
 use super::predictions::Predictions;
+use crate::commands::corpus::failure;
 use crate::exit::{Exit, Failure};
 
-/// The words of `pith eval extraction`.
+/// The arguments of `pith eval extraction`.
 #[derive(clap::Args, Debug)]
 #[command(before_help = "Examples:
   pith eval extraction --data gold --page worst.html
-  pith eval extraction --data gold --peer 'resiliparse=python3 bench/peers/resiliparse_peer.py' --json > scores.json")]
+  pith eval extraction --data gold --peer 'resiliparse=python3 bench/peers/resiliparse_peer.py' --json > scores.json
+  pith eval extraction --pages /usr/share/doc/git/html --every 10")]
 pub struct Args {
     /// The folder of sets, each a folder with pages.jsonl.zst and truth.jsonl
-    #[arg(long, value_name = "DIR")]
-    pub data: PathBuf,
-    /// Another program as a method: it reads {id, url, html} on each line and answers {id, text}
+    #[arg(long, value_name = "DIR", required_unless_present = "pages")]
+    pub data: Option<PathBuf>,
+    /// A folder of saved HTML without gold: code, tables, lists, headings and marks are compared with the pages
+    #[arg(long, value_name = "DIR", conflicts_with = "floors")]
+    pub pages: Vec<PathBuf>,
+    /// Another program as a method: it reads {id, url, html} on each line and answers {id, text[, markdown]}
     #[arg(long = "peer", value_name = "NAME=COMMAND")]
     pub peers: Vec<Peer>,
-    /// Read one page of so many
+    /// Read one page in N
     #[arg(long, value_name = "N", default_value_t = NonZeroUsize::MIN)]
     pub every: NonZeroUsize,
-    /// Write every text to DIR/SET.jsonl as {id, text}; a peer's to DIR/PEER/SET.jsonl
+    /// Write every text to DIR/SET.jsonl as {id, text}, a peer's to DIR/PEER/SET.jsonl, and what is not as on its page to
+    /// DIR/misses.jsonl
     #[arg(long, value_name = "DIR")]
     pub predictions: Option<PathBuf>,
-    /// Write a page that shows the worst pages of each set beside their gold
+    /// Write a page that shows the pages with the lowest scores of each set next to their gold
     #[arg(long, value_name = "FILE")]
     pub page: Option<PathBuf>,
     /// How many pages of each set are shown there
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub worst: usize,
-    /// Compare with the scores pinned in this file, and fail when one fell; reads the pages that they were taken on
+    /// Compare with the scores pinned in this file, and fail when one is lower; reads the same pages
     #[arg(long, value_name = "FILE", conflicts_with_all = ["peers", "page", "predictions", "every"])]
     pub floors: Option<PathBuf>,
-    /// Pin the scores of now in the file of `--floors`
+    /// Pin the current scores in the file of `--floors`
     #[arg(long, requires = "floors")]
     pub pin: bool,
     /// Print the scores as JSON
@@ -50,34 +60,50 @@ pub struct Args {
 
 /// Reads every gold page, scores it, prints.
 pub fn run(args: Args) -> Result<Exit, Failure> {
-    if let Some(path) = &args.floors {
-        return floors(&args.data, path, args.pin);
+    if let (Some(path), Some(data)) = (&args.floors, &args.data) {
+        return floors(data, path, args.pin);
     }
-    let study = Study { peers: args.peers, every: args.every };
-    let mut predictions = Predictions::default();
-    let mut worst = Worst::new(args.worst);
-    let methods = evaluate(&args.data, &study, |set, judged| {
-        if let Some(folder) = &args.predictions {
-            let peers = study.peers.iter().map(|peer| folder.join(file_name(&peer.name)));
-            for (folder, text) in std::iter::once(folder.clone()).chain(peers).zip(&judged.texts) {
-                predictions.write(&folder, set, &judged.page.id, text)?;
+    let sets = page_sets(args.data.as_deref(), &args.pages)?;
+    let config = EvaluationConfig { peers: args.peers, every: args.every, fidelity: true };
+    let names: Vec<String> =
+        std::iter::once(OURS.to_owned()).chain(config.peers.iter().map(|peer| peer.name.clone())).collect();
+    let mut predictions = Predictions::open(args.predictions.as_deref())?;
+    let mut worst = WorstPages::new(args.worst);
+    let methods = evaluate_sets(&sets, &config, |set, scored| {
+        if predictions.are_wanted() {
+            fidelity::write_misses(&mut predictions, set, scored, &names)?;
+            let set = file_name(set);
+            let peers = config.peers.iter().map(|peer| format!("{}/{set}.jsonl", file_name(&peer.name)));
+            for (name, text) in std::iter::once(format!("{set}.jsonl")).chain(peers).zip(&scored.texts) {
+                predictions.write(&name, &serde_json::json!({ "id": scored.page.id, "text": text }))?;
             }
         }
         if args.page.is_some() {
-            worst.add(set, judged);
+            worst.add(set, scored);
         }
         Ok(())
     })?;
     predictions.finish()?;
     if let Some(path) = args.page {
-        std::fs::write(&path, page(&methods, &worst)).map_err(|source| Error::Write { path, source })?;
+        replace_named_file(&path, page(&methods, &worst).as_bytes()).map_err(failure)?;
     }
-    eprintln!(
-        "note: the compiled model was trained on gold pages; on those pages these are not scores of unseen pages \
+    if args.data.is_some() {
+        sayln!(
+            "note: the compiled model was trained on gold pages; on those pages these are not scores of unseen pages \
          (`pith eval train --folds 4` gives them)"
-    );
-    let text = if args.json { format!("{}\n", json(&methods)) } else { table(&methods) };
+        );
+    }
+    let text = if args.json { format!("{}\n", json(&methods)) } else { table(&methods) + &fidelity::table(&methods) };
     super::print(&text)
+}
+
+/// The sets of gold pages and the folders of saved ones.
+fn page_sets(data: Option<&Path>, pages: &[PathBuf]) -> Result<Vec<PageSet>, Failure> {
+    let mut sets = data.map(PageSet::all_gold).transpose()?.unwrap_or_default();
+    for folder in pages {
+        sets.push(PageSet::Saved(SavedPages::open(folder)?));
+    }
+    Ok(sets)
 }
 
 fn floors(gold: &Path, path: &Path, pin: bool) -> Result<Exit, Failure> {
@@ -88,11 +114,11 @@ fn floors(gold: &Path, path: &Path, pin: bool) -> Result<Exit, Failure> {
     let pinned = Floors::read(path)?;
     let comparison = pinned.compare(&Floors::measure(gold, pinned.every)?);
     for reason in &comparison.skipped {
-        eprintln!("not compared: {reason}");
+        sayln!("not compared: {reason}");
     }
     if !comparison.below.is_empty() {
         return Err(Failure::new(format!("below the floor: {}", comparison.below.join("; ")))
-            .hint("mend it, or pin the scores of now with `--pin` and say why in the commit"));
+            .hint("fix it, or pin the current scores with `--pin` and say why in the commit"));
     }
     super::print(&format!("{} sets at or above their floors\n", comparison.compared.len()))
 }
@@ -129,6 +155,15 @@ fn table(methods: &[MethodScore]) -> String {
             let several = set.languages.len() > 1;
             for (language, group) in set.languages.iter().filter(|(_, group)| several && group.pages >= 5) {
                 line(&mut out, &format!("  language {language}"), group);
+            }
+            for field in FIELDS {
+                if let Some(score) = set.metadata.get(field) {
+                    let _ = writeln!(
+                        out,
+                        "  {field:<26} {:>6}  exact {:.3}, found {:.3}; given without gold: {}",
+                        score.pages, score.exact, score.found, score.given_though_none
+                    );
+                }
             }
         }
         out.push('\n');

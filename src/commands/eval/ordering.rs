@@ -1,10 +1,13 @@
 //! `pith eval ordering`: the crawler's policies over a stored graph.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use pith_corpus::atomic_file::write_atomically;
+use pith_corpus::folder::{FolderKind, OwnedFolder};
 use pith_crawler::{DEFAULT_EXPLORE, Explore, ORDER_NAMES, order_named};
-use pith_eval::ordering::{Comparison, Focused, Graph, Row, Setting, compare, focus, plot};
+use pith_eval::ordering::{Comparison, Focused, Graph, Row, SimulationConfig, compare, focus, plot};
 
+use crate::commands::corpus::failure;
 use crate::exit::{Exit, Failure};
 
 /// Compare crawl orders on a stored graph: how much PageRank, or how much of a topic, comes early.
@@ -16,19 +19,19 @@ pub struct Args {
     /// Folder with edges.tsv[.zst] and urls.txt[.zst], and labels.txt and anchors.jsonl where there are any
     #[arg(long, value_name = "DIR")]
     graph: PathBuf,
-    /// Seeds drawn by lot for each run [default: the graph's portal if it has one, else 10]
+    /// Random seed pages for each run [default: the graph's portal if it has one, else 10]
     #[arg(long, value_name = "N")]
     seeds: Option<usize>,
     /// Runs with other seeds, of which the mean is given
-    #[arg(long, value_name = "N", default_value_t = 5)]
+    #[arg(long, value_name = "N", default_value_t = SimulationConfig::default().n_runs)]
     runs: usize,
     /// Policies to compare
     #[arg(long, value_delimiter = ',', default_values = ORDER_NAMES)]
     policies: Vec<String>,
     /// Pages fetched at once in the polite runs, never two of one host
-    #[arg(long, value_name = "N", default_value_t = 30)]
+    #[arg(long, value_name = "N", default_value_t = SimulationConfig::default().slots)]
     slots: usize,
-    /// The share of pages chosen by lot, as in a crawl
+    /// The share of pages chosen at random, as in a crawl
     #[arg(long, value_name = "SHARE", default_value_t = DEFAULT_EXPLORE)]
     explore: f64,
     /// Focused crawls for these labels instead: recall after a quarter of the pages
@@ -53,7 +56,7 @@ pub fn run(args: Args) -> Result<Exit, Failure> {
         return Err(Failure::usage("--runs, --seeds and --slots must be more than zero"));
     }
     let graph = Graph::read(&args.graph)?;
-    let setting = Setting {
+    let config = SimulationConfig {
         n_seeds: args.seeds,
         n_runs: args.runs,
         policies: args.policies,
@@ -64,34 +67,43 @@ pub fn run(args: Args) -> Result<Exit, Failure> {
         if !graph.has_labels() {
             return Err(Failure::new(format!("{}: no labels.txt, so there is no topic", args.graph.display())));
         }
-        return print_focused(&focus(&graph, &args.topic, &setting), args.json);
+        return print_focused(&focus(&graph, &args.topic, &config), args.json);
     }
-    let comparison = compare(&graph, &setting);
-    if let Some(folder) = &args.out {
-        write_curves(folder, &comparison, &args.graph.display().to_string())?;
+    let folder = args.out.as_deref().map(open_folder).transpose()?;
+    let comparison = compare(&graph, &config);
+    if let Some(folder) = folder {
+        write_curves(&folder, &comparison, &args.graph.display().to_string())?;
     }
     if args.json {
-        println!("{}", serde_json::to_string(&comparison)?);
+        outln!("{}", serde_json::to_string(&comparison)?);
     } else {
-        print_table(&comparison);
+        print_table(&comparison)?;
     }
     Ok(Exit::Done)
 }
 
-fn write_curves(folder: &std::path::Path, comparison: &Comparison, title: &str) -> Result<(), Failure> {
-    let failed = |error: std::io::Error| Failure::new(format!("{}: {error}", folder.display()));
-    std::fs::create_dir_all(folder).map_err(failed)?;
-    std::fs::write(folder.join("ordering.svg"), plot(comparison, title)).map_err(failed)?;
-    std::fs::write(folder.join("ordering.json"), serde_json::to_string_pretty(comparison)?).map_err(failed)
+/// Opens the folder for the curves, before anything is computed.
+fn open_folder(path: &Path) -> Result<OwnedFolder, Failure> {
+    let mut folder = OwnedFolder::open(path, FolderKind::Evaluation).map_err(failure)?;
+    folder.claim(["ordering.svg", "ordering.json"]).map_err(failure)?;
+    Ok(folder)
 }
 
-fn print_table(comparison: &Comparison) {
+fn write_curves(folder: &OwnedFolder, comparison: &Comparison, title: &str) -> Result<(), Failure> {
+    let json = serde_json::to_string_pretty(comparison)?;
+    for (name, text) in [("ordering.svg", plot(comparison, title)), ("ordering.json", json)] {
+        write_atomically(&folder.path().join(name), text.as_bytes()).map_err(failure)?;
+    }
+    Ok(())
+}
+
+fn print_table(comparison: &Comparison) -> Result<(), Failure> {
     let Comparison { pages, edges, hosts, reached, runs, .. } = comparison;
-    println!("{pages} pages, {edges} links, {hosts} hosts; {reached:.0} reached; mean of {runs} runs");
-    println!(
+    outln!("{pages} pages, {edges} links, {hosts} hosts; {reached:.0} reached; mean of {runs} runs");
+    outln!(
         "PageRank gathered at 10, 25 and 50 % of the pages, area under the curve and its ratios; then with pacing\n"
     );
-    println!(
+    outln!(
         "{:14} {:>6} {:>6} {:>6} {:>7} {:>8} {:>8} {:>7}   {:>6} {:>6} {:>6} {:>7} {:>7}",
         "policy",
         "10 %",
@@ -108,8 +120,9 @@ fn print_table(comparison: &Comparison) {
         "rounds"
     );
     for row in comparison.policies.iter().chain(&comparison.references) {
-        println!("{}", line(row));
+        outln!("{}", line(row));
     }
+    Ok(())
 }
 
 fn line(row: &Row) -> String {
@@ -131,16 +144,16 @@ fn line(row: &Row) -> String {
 
 fn print_focused(rows: &[Focused], json: bool) -> Result<Exit, Failure> {
     if json {
-        println!("{}", serde_json::json!({ "topic": rows }));
+        outln!("{}", serde_json::json!({ "topic": rows }));
         return Ok(Exit::Done);
     }
-    println!("share of the topic's pages found in the first quarter of the crawl\n");
+    outln!("share of the topic's pages found in the first quarter of the crawl\n");
     let labels = rows.first().map(|row| row.recall_at_25.keys().cloned().collect::<Vec<_>>()).unwrap_or_default();
     let heads: String = labels.iter().map(|label| format!(" {label:>10}")).collect();
-    println!("{:16}{heads} {:>8} {:>8}", "model", "mean", "harvest");
+    outln!("{:16}{heads} {:>8} {:>8}", "model", "mean", "harvest");
     for row in rows {
         let recalls: String = labels.iter().map(|label| format!(" {:10.3}", row.recall_at_25[label])).collect();
-        println!("{:16}{recalls} {:8.3} {:8.3}", row.model, row.mean, row.harvest_rate);
+        outln!("{:16}{recalls} {:8.3} {:8.3}", row.model, row.mean, row.harvest_rate);
     }
     Ok(Exit::Done)
 }

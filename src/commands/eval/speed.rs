@@ -1,4 +1,4 @@
-//! `pith eval speed`: how fast pages become documents, beside other programs on the same pages.
+//! `pith eval speed`: extraction speed, compared with other programs on the same pages.
 
 use std::fmt::Write as _;
 use std::num::NonZeroUsize;
@@ -6,11 +6,11 @@ use std::path::PathBuf;
 
 use pith_eval::extraction::OURS;
 use pith_eval::peer::Peer;
-use pith_eval::speed::{Speed, pages, race};
+use pith_eval::speed::{Speed, compare_speeds, pages};
 
 use crate::exit::{Exit, Failure};
 
-/// The words of `pith eval speed`.
+/// The arguments of `pith eval speed`.
 #[derive(clap::Args, Debug)]
 #[command(before_help = "Examples:
   pith eval speed --data gold --peer 'resiliparse=python3 bench/peers/resiliparse_peer.py'
@@ -22,7 +22,7 @@ pub struct Args {
     /// Another program: it reads {id, url, html} on each line and answers {id, text}, better {id, text, seconds}
     #[arg(long = "peer", value_name = "NAME=COMMAND")]
     pub peers: Vec<Peer>,
-    /// Read one page of so many
+    /// Read one page in N
     #[arg(long, value_name = "N", default_value = "16")]
     pub every: NonZeroUsize,
     /// How often every program reads the pages; the median counts
@@ -33,7 +33,7 @@ pub struct Args {
     pub json: bool,
 }
 
-/// Lets everybody read the same pages in turns, and prints rates and ratios.
+/// Lets every program read the same pages in turns, and prints rates and ratios.
 pub fn run(args: Args) -> Result<Exit, Failure> {
     let pages = pages(&args.data, args.every)?;
     let program = std::env::current_exe()?;
@@ -41,13 +41,8 @@ pub fn run(args: Args) -> Result<Exit, Failure> {
     let ours = Peer { name: OURS.into(), command: format!("exec {} eval answer", quoted(program)) };
     let methods: Vec<Peer> = std::iter::once(ours).chain(args.peers).collect();
     let n_bytes: usize = pages.iter().map(|page| page.html.len()).sum();
-    eprintln!(
-        "{} pages, {:.1} MB, {} rounds, one thread each, in turns",
-        pages.len(),
-        n_bytes as f64 / 1e6,
-        args.rounds
-    );
-    let speeds = race(&pages, &methods, args.rounds)?;
+    sayln!("{} pages, {:.1} MB, {} rounds, one thread each, in turns", pages.len(), n_bytes as f64 / 1e6, args.rounds);
+    let speeds = compare_speeds(&pages, &methods, args.rounds)?;
     if args.json {
         return super::print(&format!("{}\n", serde_json::json!({ "methods": speeds })));
     }

@@ -1,19 +1,19 @@
 //! `pith eval summaries`: every ranking, and any peer, against reference summaries.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
-use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::collections::BTreeSet;
+use std::path::PathBuf;
 
-use pith_eval::Error;
+use pith_corpus::atomic_file::replace_named_file;
 use pith_eval::peer::Peer;
 use pith_eval::report::summaries_page;
-use pith_eval::summaries::{InGold, Prediction, Study, SummariesReport, evaluate, in_gold};
+use pith_eval::summaries::{EvaluationConfig, MainTextShare, Prediction, SummariesReport, evaluate, in_gold};
 use pith_extractor::Method;
 
+use super::predictions::Predictions;
+use crate::commands::corpus::failure;
 use crate::exit::{Exit, Failure};
 
-/// The words of `pith eval summaries`.
+/// The arguments of `pith eval summaries`.
 #[derive(clap::Args, Debug)]
 #[command(before_help = "Examples:
   pith eval summaries --data sets --methods pith,lead,textrank
@@ -58,17 +58,18 @@ const EXAMPLES_PER_SET: usize = 2;
 /// Scores, prints, writes.
 pub fn run(args: Args) -> Result<Exit, Failure> {
     let methods = if args.methods.is_empty() { Method::ALL.to_vec() } else { args.methods };
-    let study = Study { methods: methods.clone(), peers: args.peers, limit: args.limit, pages: args.descriptions };
-    let mut writers = Writers { folder: args.predictions, files: BTreeMap::new() };
+    let config =
+        EvaluationConfig { methods: methods.clone(), peers: args.peers, limit: args.limit, pages: args.descriptions };
+    let mut predictions = Predictions::open(args.predictions.as_deref())?;
     let mut examples: Vec<(String, Prediction)> = Vec::new();
-    let report = evaluate(&args.data, &study, &mut |set, prediction| {
-        writers.write(set, &prediction)?;
+    let report = evaluate(&args.data, &config, &mut |set, prediction| {
+        predictions.write(&format!("{set}.jsonl"), &prediction)?;
         if prediction.budget == EXAMPLE_BUDGET && is_example(&examples, set, &prediction) {
             examples.push((set.to_owned(), prediction));
         }
         Ok(())
     })?;
-    writers.finish()?;
+    predictions.finish()?;
     let in_gold = match &args.pages {
         Some(folder) => in_gold(folder, &methods, args.pages_per_set)?,
         None => Vec::new(),
@@ -76,7 +77,7 @@ pub fn run(args: Args) -> Result<Exit, Failure> {
     if let Some(path) = &args.page {
         examples.sort_by(|a, b| (&a.0, &a.1.id).cmp(&(&b.0, &b.1.id)));
         let html = summaries_page(&report, &in_gold, &examples);
-        std::fs::write(path, html).map_err(|source| Error::Write { path: path.clone(), source })?;
+        replace_named_file(path, html.as_bytes()).map_err(failure)?;
     }
     if args.json {
         let mut value = serde_json::to_value(&report)?;
@@ -96,39 +97,7 @@ fn is_example(examples: &[(String, Prediction)], set: &str, prediction: &Predict
     ids.len() < EXAMPLES_PER_SET || ids.contains(prediction.id.as_str())
 }
 
-/// One file for each set.
-struct Writers {
-    folder: Option<PathBuf>,
-    files: BTreeMap<PathBuf, BufWriter<File>>,
-}
-
-impl Writers {
-    fn write(&mut self, set: &str, prediction: &Prediction) -> Result<(), Error> {
-        let Some(folder) = &self.folder else { return Ok(()) };
-        let path = folder.join(format!("{set}.jsonl"));
-        let failed = |path: &Path| {
-            let path = path.to_owned();
-            move |source| Error::Write { path, source }
-        };
-        if !self.files.contains_key(&path) {
-            std::fs::create_dir_all(folder).map_err(failed(folder))?;
-            let file = File::create(&path).map_err(failed(&path))?;
-            self.files.insert(path.clone(), BufWriter::new(file));
-        }
-        let file = self.files.get_mut(&path).expect("it was opened above");
-        let line = serde_json::to_string(prediction).map_err(std::io::Error::from).map_err(failed(&path))?;
-        writeln!(file, "{line}").map_err(failed(&path))
-    }
-
-    fn finish(self) -> Result<(), Error> {
-        for (path, mut file) in self.files {
-            file.flush().map_err(|source| Error::Write { path, source })?;
-        }
-        Ok(())
-    }
-}
-
-fn table(report: &SummariesReport, in_gold: &[InGold]) -> String {
+fn table(report: &SummariesReport, in_gold: &[MainTextShare]) -> String {
     use std::fmt::Write as _;
     let mut text = String::new();
     for (budget, length) in report.in_order() {

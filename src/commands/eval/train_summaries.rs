@@ -1,14 +1,15 @@
-//! `pith eval train-summaries`: the weights of the default ranking, and what they are worth on sets not seen.
+//! `pith eval train-summaries`: the weights of the default ranking, and their scores on unseen sets.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use pith_eval::Error;
-use pith_eval::summaries::{FitReport, Recipe, fit_weights, weights_source};
+use pith_corpus::atomic_file::replace_named_file;
+use pith_eval::summaries::{FitConfig, FitReport, fit_weights, weights_source};
 
+use crate::commands::corpus::failure;
 use crate::exit::{Exit, Failure};
 
-/// The words of `pith eval train-summaries`.
+/// The arguments of `pith eval train-summaries`.
 #[derive(clap::Args, Debug)]
 #[command(before_help = "Examples:
   pith eval train-summaries --data sets --descriptions gold
@@ -23,12 +24,12 @@ pub struct Args {
     /// Write the weights here, as source; the same sets give the same bytes
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// Fit to at most so many documents of each set
-    #[arg(long, value_name = "N", default_value_t = Recipe::default().sample)]
+    /// Fit to at most this many documents of each set
+    #[arg(long, value_name = "N", default_value_t = FitConfig::default().sample)]
     pub sample: usize,
-    /// What it costs, in points of ROUGE, to move one weight by its whole scale
-    #[arg(long, value_name = "POINTS", default_value_t = Recipe::default().pull)]
-    pub pull: f64,
+    /// The penalty, in points of ROUGE, on moving one weight by its whole scale
+    #[arg(long, alias = "pull", value_name = "POINTS", default_value_t = FitConfig::default().penalty)]
+    pub penalty: f64,
     /// Print the report as JSON
     #[arg(long)]
     pub json: bool,
@@ -36,11 +37,11 @@ pub struct Args {
 
 /// Fits, compares, prints, writes.
 pub fn run(args: Args) -> Result<Exit, Failure> {
-    let recipe = Recipe { sample: args.sample, pull: args.pull };
-    let report = fit_weights(&args.data, args.descriptions.as_deref(), &recipe)?;
+    let config = FitConfig { sample: args.sample, penalty: args.penalty };
+    let report = fit_weights(&args.data, args.descriptions.as_deref(), &config)?;
     if let Some(path) = &args.out {
         let source = weights_source(&report.fitted);
-        std::fs::write(path, source).map_err(|source| Error::Write { path: path.clone(), source })?;
+        replace_named_file(path, source.as_bytes()).map_err(failure)?;
     }
     match args.json {
         true => super::print(&format!("{}\n", serde_json::to_string(&report)?)),
@@ -50,20 +51,20 @@ pub fn run(args: Args) -> Result<Exit, Failure> {
 
 fn table(report: &FitReport) -> String {
     let mut text = String::new();
-    for (name, trial) in report.lengths.iter().rev() {
+    for (name, result) in report.lengths.iter().rev() {
         let _ = write!(text, "{name}\n{:<14} {:>6} {:>30}", "method", "mean", "left out ahead by (95 %) p");
         report.documents.iter().for_each(|(set, n)| {
             let _ = write!(text, "  {:>18}", format!("{set} ({n})"));
         });
-        let _ = write!(text, "\n{:<14} {:>6.2} {:>30}", "left out", trial.left_out, "");
-        trial.left_out_sets.values().for_each(|value| {
+        let _ = write!(text, "\n{:<14} {:>6.2} {:>30}", "left out", result.left_out, "");
+        result.left_out_sets.values().for_each(|value| {
             let _ = write!(text, "  {value:>18.2}");
         });
-        for rival in &trial.rivals {
-            let lead = rival.left_out_ahead;
+        for ranking in &result.compared {
+            let lead = ranking.left_out_ahead;
             let ahead = format!("{:+.2} ({:+.2} to {:+.2}) {:.3}", lead.by, lead.low, lead.high, lead.p);
-            let _ = write!(text, "\n{:<14} {:>6.2} {ahead:>30}", rival.name, rival.mean);
-            rival.sets.values().for_each(|value| {
+            let _ = write!(text, "\n{:<14} {:>6.2} {ahead:>30}", ranking.name, ranking.mean);
+            ranking.sets.values().for_each(|value| {
                 let _ = write!(text, "  {value:>18.2}");
             });
         }

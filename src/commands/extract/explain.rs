@@ -1,4 +1,4 @@
-//! `pith extract --explain`: the tables of the seed's slides, for any ranking.
+//! `pith extract --explain`: word weights, sentence scores and picks as tables.
 
 use std::fmt::Write;
 

@@ -36,12 +36,12 @@ pub(super) fn show(args: &Args, files: &[PathBuf]) -> Result<Exit, Failure> {
             };
             if found {
                 let shown = present(args, path, &record);
-                damaged += reader.damage().places;
+                damaged += reader.damage().n_damaged;
                 print(&shown)?;
                 return Ok(exit(damaged));
             }
         }
-        damaged += reader.damage().places;
+        damaged += reader.damage().n_damaged;
     }
     let wanted = match (&args.url, args.record) {
         (Some(url), _) => format!("no page with the URL {url}"),

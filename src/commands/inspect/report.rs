@@ -15,8 +15,8 @@ pub(super) fn json(inspected: &Inspected) -> Value {
     let counts = |pairs: Vec<(String, u64)>| -> Map<String, Value> {
         pairs.into_iter().map(|(name, count)| (name, json!(count))).collect()
     };
-    let places: Vec<Value> = inspected
-        .places
+    let damage_entries: Vec<Value> = inspected
+        .damage_entries
         .iter()
         .map(|(path, offset, reason)| json!({"file": path.display().to_string(), "offset": offset, "reason": reason.to_string()}))
         .collect();
@@ -28,8 +28,8 @@ pub(super) fn json(inspected: &Inspected) -> Value {
         "pages": summary.pages,
         "distinct_urls": summary.distinct_urls(),
         "distinct_hosts": summary.hosts.len(),
-        "damaged": summary.damage.places,
-        "damage": places,
+        "damaged": summary.damage.n_damaged,
+        "damage": damage_entries,
         "unfinished": inspected.unfinished,
         "truncated": summary.truncated,
         "block_bytes": summary.block_bytes,
@@ -82,8 +82,8 @@ pub(super) fn table(inspected: &Inspected) -> String {
     if inspected.unfinished > 0 {
         line("unfinished", format!("{} (repaired when the crawl goes on)", inspected.unfinished));
     }
-    line("damaged", summary.damage.places.to_string());
-    for (path, offset, reason) in &inspected.places {
+    line("damaged", summary.damage.n_damaged.to_string());
+    for (path, offset, reason) in &inspected.damage_entries {
         line("", format!("{} at byte {offset}: {reason}", path.display()));
     }
     text

@@ -5,7 +5,7 @@ use std::time::Duration;
 /// What web to make: everything on it follows from these values.
 #[derive(Clone, Debug)]
 pub struct WebConfig {
-    /// Another number, another web.
+    /// The seed that the whole web is generated from.
     pub seed: u64,
     /// Ordinary hosts; traps and mirrors come on top.
     pub hosts: usize,
@@ -41,7 +41,7 @@ pub struct WebConfig {
     pub exact_duplicates: f64,
     /// The share of pages that repeat an earlier page of their host with a few words changed.
     pub near_duplicates: f64,
-    /// What is out there to hurt a crawler.
+    /// Crawler traps.
     pub traps: Traps,
     /// Every request is kept for the assertions. Turn it off for a long benchmark.
     pub log: bool,
@@ -107,7 +107,7 @@ pub enum Robots {
     Varied,
 }
 
-/// What is out there to hurt a crawler. Each switch adds hosts of its own, linked from the root of the first host.
+/// Crawler traps. Each switch adds hosts of its own, linked from the root of the first host.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traps {
     /// `calendar-trap.test`: a next day and a previous day for ever.

@@ -33,7 +33,8 @@ impl Graph {
             targets[next[*from as usize]] = *to;
             next[*from as usize] += 1;
         }
-        let by_place = urls.iter().enumerate().map(|(number, url)| (place(url).to_owned(), number as u32)).collect();
+        let by_place =
+            urls.iter().enumerate().map(|(number, url)| (without_scheme(url).to_owned(), number as u32)).collect();
         Graph { urls, by_place, starts, targets }
     }
 
@@ -60,7 +61,7 @@ impl Graph {
 }
 
 /// A URL without its scheme, and with a path.
-fn place(url: &str) -> String {
+fn without_scheme(url: &str) -> String {
     let rest = url.strip_prefix("http://").unwrap_or(url);
     if rest.contains('/') { rest.to_owned() } else { format!("{rest}/") }
 }

@@ -131,7 +131,7 @@ pub(crate) struct Topic {
     pub terms: &'static [&'static str],
 }
 
-/// What is true in one page; every sentence about it draws on the same values.
+/// What is true in one page; every sentence about it uses the same values.
 #[derive(Clone, Debug)]
 pub(crate) struct Facts {
     language: Language,
@@ -146,7 +146,7 @@ pub(crate) struct Facts {
 }
 
 impl Facts {
-    pub fn draw(language: Language, random: &mut Random) -> Self {
+    pub fn generate(language: Language, random: &mut Random) -> Self {
         let words = language.vocabulary();
         Facts {
             language,
@@ -253,7 +253,7 @@ impl Content {
 /// The title of a page, without the work of writing the rest.
 pub(crate) fn title(page_type: PageType, language: Language, key: &[u64]) -> String {
     let mut random = Random::new(key);
-    let facts = Facts::draw(language, &mut random);
+    let facts = Facts::generate(language, &mut random);
     let words = language.vocabulary();
     let templates = match page_type {
         PageType::Article | PageType::Forum | PageType::Listing => words.titles,
@@ -267,7 +267,7 @@ pub(crate) fn title(page_type: PageType, language: Language, key: &[u64]) -> Str
 /// Writes the main content of a page. A listing has none of its own: it shows other pages.
 pub(crate) fn content(page_type: PageType, language: Language, key: &[u64]) -> Content {
     let mut random = Random::new(key);
-    let facts = Facts::draw(language, &mut random);
+    let facts = Facts::generate(language, &mut random);
     let mut writer = Writer { facts, words: language.vocabulary(), random: Random::new(&[random.next(), 1]) };
     let title = title(page_type, language, key);
     let (blocks, summary) = match page_type {
@@ -284,7 +284,7 @@ pub(crate) fn content(page_type: PageType, language: Language, key: &[u64]) -> C
 /// Changes a few words the way a copy with another date or counter differs.
 pub(crate) fn almost(mut content: Content, language: Language, key: &[u64]) -> Content {
     let mut random = Random::new(key);
-    let facts = Facts::draw(language, &mut random);
+    let facts = Facts::generate(language, &mut random);
     let aside = random.pick(language.vocabulary().asides);
     content.blocks.push(Block::Paragraph(vec![facts.fill(aside, &mut random)]));
     content

@@ -218,10 +218,10 @@ impl Site {
         if is_listing(number) {
             return Plan { page_type: PageType::Listing, copy_of: None };
         }
-        let draw = share(&[self.config.seed, host as u64, number as u64, 11]);
-        let kind = if draw < self.config.exact_duplicates {
+        let random = share(&[self.config.seed, host as u64, number as u64, 11]);
+        let kind = if random < self.config.exact_duplicates {
             Some(Copy::Exact)
-        } else if draw < self.config.exact_duplicates + self.config.near_duplicates {
+        } else if random < self.config.exact_duplicates + self.config.near_duplicates {
             Some(Copy::Near)
         } else {
             None
@@ -422,8 +422,8 @@ impl Site {
         if !self.config.redirects || self.hosts[host].role != Role::Ordinary || !number.is_multiple_of(3) {
             return Vec::new();
         }
-        let draw = |salt| hash(&[self.config.seed, host as u64, number as u64, salt]) as usize;
-        vec![(host, draw(17) % self.n_linked(host)), (draw(18) % self.config.hosts, 0)]
+        let random = |salt| hash(&[self.config.seed, host as u64, number as u64, salt]) as usize;
+        vec![(host, random(17) % self.n_linked(host)), (random(18) % self.config.hosts, 0)]
     }
 
     /// Whether and how a page fails.
@@ -431,10 +431,10 @@ impl Site {
         if number == 0 || !self.is_leaf(host, number) || self.hosts[host].role != Role::Ordinary {
             return None;
         }
-        let draw = share(&[self.config.seed, host as u64, number as u64, 19]);
-        if draw < self.config.broken {
+        let random = share(&[self.config.seed, host as u64, number as u64, 19]);
+        if random < self.config.broken {
             Some(Failure::Always)
-        } else if draw < self.config.broken + self.config.flaky {
+        } else if random < self.config.broken + self.config.flaky {
             Some(Failure::Once)
         } else {
             None

@@ -141,7 +141,7 @@ impl Truth {
 }
 
 impl Site {
-    /// Whether robots.txt lets anybody in: a host whose robots.txt fails with 503 is closed.
+    /// Whether robots.txt allows crawling at all: a host whose robots.txt fails with 503 is closed.
     pub(crate) fn robots_allow(&self, host: usize) -> bool {
         !(self.config.robots == Robots::Varied && self.hosts[host].role == Role::Ordinary && host % 10 == 8)
     }

@@ -128,7 +128,7 @@ impl RunningWeb {
         self.truth.as_ref().expect("only generated webs have a truth of their own")
     }
 
-    /// Moves the clock that pages change by, so that nobody has to wait for it.
+    /// Moves the clock that pages change by, so that tests need not wait.
     pub fn advance(&self, time: Duration) {
         self.clock_ahead.fetch_add(time.as_millis() as u64, Ordering::Relaxed);
     }

@@ -1,29 +1,38 @@
-//! Leases are handed out: the best page of the best host that may be asked.
+//! Handing out leases: the best page of the best ready host.
 
 use std::cmp::Reverse;
 use std::time::Duration;
 
-use super::super::hosts::State;
+use super::super::hosts::HostState;
 use super::super::scores::Score;
-use super::super::{Kind, Lease, Next, Ticket};
-use super::{Held, Inner, is_set};
+use super::super::{Kind, Lease, LeaseId, Link, Next};
+use super::lanes::Lanes;
+use super::{ActiveLease, Inner, is_set};
 use crate::error::Error;
-use crate::order::{Class, Draw};
+use crate::order::{Priority, SplitMix64};
 
-/// So many links of a host are looked at again, for a policy that learns, before one is fetched in any case.
+/// How soon to try again when hosts are ready that must wait for processor time.
+const SHORT_OF_TIME: Duration = Duration::from_millis(5);
+
+/// Links of a host that are reviewed, for a policy that learns, before one is fetched in any case.
 const MAX_REVIEWS: usize = 64;
 
 impl Inner {
     pub(super) fn lease(&mut self) -> Result<Next, Error> {
         let now = self.now();
+        self.lanes.grant(now);
         while let Some(&Reverse((until, number))) = self.resting.peek()
             && until <= now
         {
             self.resting.pop();
-            self.make_ready(number);
+            // A host whose rest had ended may have been claimed since, and may rest again.
+            let host = self.hosts.get(number);
+            if host.state == HostState::Resting && host.rest_ends == until {
+                self.make_ready(number);
+            }
         }
         if self.is_time_to_refresh()
-            && let Some(lease) = self.lease_again()?
+            && let Some(lease) = self.lease_refresh()?
         {
             return Ok(Next::Fetch(lease));
         }
@@ -31,10 +40,13 @@ impl Inner {
         if next.is_some()
             && let Some(refresh) = &mut self.refresh
         {
-            refresh.earn();
+            refresh.add_credit();
         }
-        if let Some(lease) = next.map_or_else(|| self.lease_again(), |lease| Ok(Some(lease)))? {
+        if let Some(lease) = next.map_or_else(|| self.lease_refresh(), |lease| Ok(Some(lease)))? {
             return Ok(Next::Fetch(lease));
+        }
+        if self.lanes.is_short_of_time() {
+            return Ok(Next::Wait(SHORT_OF_TIME));
         }
         if let Some(Reverse((until, _))) = self.resting.peek()
             && (self.pending > 0 || self.has_due())
@@ -50,131 +62,175 @@ impl Inner {
         Ok(Next::Empty)
     }
 
-    /// A page that was never asked for, by lot or by the policy.
+    /// A page that was not fetched before, chosen at random or by the policy.
     fn lease_new(&mut self) -> Result<Option<Lease>, Error> {
-        if let Some(mut draw) = self.explore.draw(self.n_handed_out)
-            && let Some(number) = self.any_ready(&mut draw)
-            && let Some(lease) = self.lease_any(number, &mut draw)?
+        if let Some(mut random) = self.explore.sample(self.n_handed_out)
+            && let Some(number) = self.random_ready_host(&mut random)
+            && let Some(lease) = self.lease_random(number, &mut random)?
         {
             return Ok(Some(lease));
         }
-        while let Some((_, number)) = self.ready.pop_first() {
-            if let Some(lease) = self.lease_from(number)? {
+        while let Some(number) = self.lanes.next() {
+            if let Some(lease) = self.lease_from_host(number)? {
                 return Ok(Some(lease));
             }
         }
         Ok(None)
     }
 
-    /// A ready host by lot, unless it has something to do before that. Where few are ready none may be found.
-    fn any_ready(&self, draw: &mut Draw) -> Option<u32> {
-        (0..16).map(|_| draw.below(self.hosts.iter().len().max(1)) as u32).find(|&number| {
+    /// A random ready host that has only pages waiting. Sixteen hosts are tried, so none may be found where few are ready.
+    fn random_ready_host(&self, random: &mut SplitMix64) -> Option<u32> {
+        (0..16).map(|_| random.below(self.hosts.len().max(1)) as u32).find(|&number| {
             self.hosts.contains(number)
-                && matches!(self.hosts.get(number).state, State::Ready(_))
-                && !self.has_something_first(number)
+                && matches!(self.hosts.get(number).state, HostState::Ready(_))
+                && self.lanes.has_room_for(self.hosts.get(number))
+                && !self.has_unranked(number)
         })
     }
 
-    /// The first page of a class by lot.
-    fn lease_any(&mut self, number: u32, draw: &mut Draw) -> Result<Option<Lease>, Error> {
-        let index = draw.below(self.hosts.get(number).queues.n_classes().max(1));
-        let class = self.hosts.get(number).queues.0.get(index).map(|queue| queue.class);
-        while self.hosts.get(number).queues.0.get(index).map(|queue| queue.class) == class
-            && let Some((class, offset)) = self.hosts.get_mut(number).queues.pop_at(index, &self.blocks)?
+    /// The first page of a random priority of a host.
+    fn lease_random(&mut self, number: u32, random: &mut SplitMix64) -> Result<Option<Lease>, Error> {
+        let index = random.below(self.hosts.get(number).queues.n_priorities().max(1));
+        let priority = self.hosts.get(number).queues.0.get(index).map(|queue| queue.priority);
+        while self.hosts.get(number).queues.0.get(index).map(|queue| queue.priority) == priority
+            && let Some((priority, offset)) = self.hosts.get_mut(number).queues.pop_at(index, &self.blocks)?
         {
             if !self.is_stale(offset)? {
-                if let State::Ready(precedence) = self.hosts.get(number).state {
-                    self.ready.remove(&(precedence, number));
-                }
-                return self.hand_out(number, class, offset).map(Some);
+                return self.hand_out(number, priority, offset).map(Some);
             }
         }
         Ok(None)
     }
 
-    fn lease_from(&mut self, number: u32) -> Result<Option<Lease>, Error> {
-        if let Some(offset) = self.next_unfinished(number)
+    fn lease_from_host(&mut self, number: u32) -> Result<Option<Lease>, Error> {
+        if let Some(offset) = self.next_interrupted(number)
             && !self.is_stale(offset)?
         {
             let url = self.journal.number_at(offset)?;
             let kept = self.scores.as_mut().map(|scores| scores.get(url)).transpose()?.flatten();
-            return self.hand_out(number, kept.map_or(Class::FIRST, |kept| kept.class), offset).map(Some);
+            return self.hand_out(number, kept.map_or(Priority::FIRST, |kept| kept.priority), offset).map(Some);
         }
         let mut n_reviews = 0;
-        while let Some((class, offset)) = self.hosts.get_mut(number).queues.pop(&self.blocks)? {
+        while let Some((priority, offset)) = self.pop_in_turn(number)? {
             if self.is_stale(offset)? {
                 continue;
             }
-            if n_reviews < MAX_REVIEWS && self.order.reviews() {
+            if n_reviews < MAX_REVIEWS && self.policy.reviews() {
                 n_reviews += 1;
                 let (url, _, link) = self.journal.link_at(offset)?;
                 let host = self.hosts.get_mut(number);
-                let now = if link.kind == Kind::Page { self.order.review(&link, &host.counts()) } else { class };
-                if now > class {
+                let now = if link.kind == Kind::Page { self.policy.review(&link, &host.counts()) } else { priority };
+                if now > priority {
                     host.queues.push(now, offset, &mut self.blocks)?;
                     if let Some(scores) = &mut self.scores
                         && let Some(kept) = scores.get(url)?
                     {
-                        scores.set(url, Score { class: now, ..kept })?;
+                        scores.set(url, Score { priority: now, ..kept })?;
                     }
                     continue;
                 }
             }
-            return self.hand_out(number, class, offset).map(Some);
+            return self.hand_out(number, priority, offset).map(Some);
         }
-        // Nothing but URLs that are leased or done.
+        // The queues held only URLs that are leased or done.
         let host = self.hosts.get_mut(number);
         self.pending -= u64::from(host.pending);
         host.pending = 0;
-        host.extras = 0;
-        host.state = State::Idle;
+        host.n_auxiliary = 0;
+        self.set_state(number, HostState::Idle);
         Ok(None)
     }
 
-    fn next_unfinished(&mut self, number: u32) -> Option<u64> {
-        let offset = self.unfinished.get_mut(&number)?.pop();
-        if self.unfinished.get(&number).is_some_and(Vec::is_empty) {
-            self.unfinished.remove(&number);
+    /// Removes the next entry of a host. Sitemaps and probes are first in its queues, but take turns with pages.
+    fn pop_in_turn(&mut self, number: u32) -> Result<Option<(Priority, u64)>, Error> {
+        let host = self.hosts.get_mut(number);
+        let is_turn_of_pages = self.lanes.shares_out() && host.n_auxiliary > 0 && !host.is_turn_of_auxiliary();
+        let Some((priority, offset)) = host.queues.pop(&self.blocks)? else { return Ok(None) };
+        if !is_turn_of_pages || priority != Priority::FIRST || self.journal.link_at(offset)?.2.kind == Kind::Page {
+            return Ok(Some((priority, offset)));
+        }
+        let queues = &mut self.hosts.get_mut(number).queues;
+        queues.push_front(priority, offset, &mut self.blocks)?;
+        let later = queues.pop_at(1, &self.blocks)?;
+        Ok(match later {
+            Some(page) => Some(page),
+            None => queues.pop(&self.blocks)?,
+        })
+    }
+
+    fn next_interrupted(&mut self, number: u32) -> Option<u64> {
+        let offset = self.interrupted.get_mut(&number)?.pop();
+        if self.interrupted.get(&number).is_some_and(Vec::is_empty) {
+            self.interrupted.remove(&number);
         }
         offset
     }
 
-    pub(super) fn hand_out(&mut self, number: u32, class: Class, offset: u64) -> Result<Lease, Error> {
-        let (url, _, link) = self.journal.link_at(offset)?;
+    pub(super) fn hand_out(&mut self, number: u32, priority: Priority, offset: u64) -> Result<Lease, Error> {
+        self.write_host_record(number)?;
+        let (url, offset, link) = self.best_claim(offset)?;
+        self.set_state(number, HostState::Busy);
+        let now = self.now();
         let host = self.hosts.get_mut(number);
-        host.state = State::Busy;
+        host.account.leased_at = now;
         host.pending -= 1;
         self.pending -= 1;
+        host.was_auxiliary = link.kind != Kind::Page;
         match link.kind {
             Kind::Page => self.n_handed_out += 1,
-            Kind::Sitemap | Kind::Probe => host.extras = host.extras.saturating_sub(1),
+            Kind::Sitemap | Kind::Probe => host.n_auxiliary = host.n_auxiliary.saturating_sub(1),
         }
+        let patience = Lanes::patience(host);
         let attempts = self.attempts.get(&url).copied().unwrap_or(0);
-        let ticket = Ticket { host: number, url, offset };
-        self.leased.insert(ticket, Held { class, attempts, kind: link.kind, is_refresh: false });
+        let id = LeaseId { host: number, url, offset };
+        self.leased
+            .insert(id, ActiveLease { priority, attempts, kind: link.kind, is_refresh: false, fetched_at: None });
         self.leased_urls.insert(url);
         self.drop_stale(number)?;
-        Ok(Lease { link, attempts, validators: None, ticket })
+        Ok(Lease { link, attempts, validators: None, patience, id })
     }
 
-    /// Whether a queue's entry leads nowhere any more: a URL that was moved ahead stands in two queues, and the second
-    /// time it is met it is leased or done.
+    /// The URL of a queue entry, and the newest of its records.
+    fn best_claim(&self, offset: u64) -> Result<(u32, u64, Link), Error> {
+        let (url, _, link) = self.journal.link_at(offset)?;
+        let claimed = self.claims.get(url)?.map_or(0, |claim| claim.offset);
+        match if claimed == offset { None } else { self.claimed_link(url, claimed)? } {
+            Some(better) => Ok((url, claimed, better)),
+            None => Ok((url, offset, link)),
+        }
+    }
+
+    /// The link of a URL's best claim, whose record should be at this offset. After a power cut the claims may be ahead of
+    /// the journal: then there is no record, or that of another URL.
+    pub(super) fn claimed_link(&self, url: u32, offset: u64) -> Result<Option<Link>, Error> {
+        if offset == 0 {
+            return Ok(None);
+        }
+        match self.journal.link_at(offset) {
+            Ok((number, _, link)) => Ok((number == url).then_some(link)),
+            Err(Error::Damaged { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Whether a queue entry is stale: a promoted URL is in two queues, and when the second entry is reached the URL is
+    /// leased or done.
     fn is_stale(&mut self, offset: u64) -> Result<bool, Error> {
-        if !self.has_doubles {
+        if !self.may_have_stale_entries {
             return Ok(false);
         }
         let url = self.journal.number_at(offset)?;
         Ok(is_set(&self.done, url) || self.leased_urls.contains(&url))
     }
 
-    /// Takes stale entries from the front, so that the best class of a host is that of a URL to be had.
+    /// Removes stale entries from the front, so that the best priority of a host is that of a URL which can be leased.
     pub(super) fn drop_stale(&mut self, number: u32) -> Result<(), Error> {
-        if !self.has_doubles {
+        if !self.may_have_stale_entries {
             return Ok(());
         }
-        while let Some((class, offset)) = self.hosts.get_mut(number).queues.pop(&self.blocks)? {
+        while let Some((priority, offset)) = self.hosts.get_mut(number).queues.pop(&self.blocks)? {
             if !self.is_stale(offset)? {
-                self.hosts.get_mut(number).queues.push_front(class, offset, &mut self.blocks)?;
+                self.hosts.get_mut(number).queues.push_front(priority, offset, &mut self.blocks)?;
                 break;
             }
         }

@@ -1,90 +1,111 @@
-//! A frontier is opened: the last checkpoint, and what the journal says behind it.
+//! Opening a frontier: load the last checkpoint, then replay the journal after it.
 
-use std::collections::{BTreeSet, BinaryHeap};
+use std::collections::BinaryHeap;
 use std::fs;
 use std::num::NonZeroU64;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use hashbrown::{HashMap, HashSet};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::super::Kind;
-use super::super::checkpoint::{self, Picture};
-use super::super::files::at;
-use super::super::journal::{Event, Journal};
+use super::super::checkpoint::{self, Snapshot};
+use super::super::claims::Claims;
+use super::super::files::io_error;
+use super::super::journal::{self, Event, Journal};
 use super::super::queue::Blocks;
 use super::super::records::Records;
+use super::super::robots_file::RobotsFile;
 use super::super::scores::Scores;
 use super::super::seen::Seen;
-use super::refresh::Refreshing;
+use super::lanes::Lanes;
+use super::refresh::RefreshScheduler;
 use super::{Inner, LocalOptions, is_set};
 use crate::error::Error;
+use crate::robots_cache::ROBOTS_TTL;
 
 impl Inner {
     pub(super) fn open(folder: &Path, options: LocalOptions) -> Result<Inner, Error> {
-        fs::create_dir_all(folder).map_err(at(folder, "create"))?;
-        let (picture, hosts) = checkpoint::load(&folder.join("checkpoint")).unwrap_or_default();
-        let journal = Journal::open(&folder.join("journal"))?;
-        let seen = Seen::open(folder, &picture.runs, picture.bloom, options.bloom_bytes)?;
+        fs::create_dir_all(folder).map_err(io_error(folder, "create"))?;
+        let journal_path = folder.join("journal");
+        if folder.join("checkpoint").exists() && !journal::exists(&journal_path) {
+            let what = "the journal is missing or cut short, and its checkpoint is here";
+            return Err(Error::Damaged { path: journal_path, offset: 0, what });
+        }
+        let (snapshot, hosts) = checkpoint::load(&folder.join("checkpoint")).unwrap_or_default();
+        let journal = Journal::open(&journal_path)?;
+        let seen = Seen::open(folder, &snapshot.runs, snapshot.bloom, options.bloom_bytes)?;
         let content_folder = folder.join("contents");
-        fs::create_dir_all(&content_folder).map_err(at(&content_folder, "create"))?;
+        fs::create_dir_all(&content_folder).map_err(io_error(&content_folder, "create"))?;
         let content_bytes = (options.bloom_bytes / 4).max(1);
-        let contents = Seen::open(&content_folder, &picture.content_runs, picture.content_bloom, content_bytes)?;
-        let blocks = Blocks::open(&folder.join("queues"), picture.blocks)?;
+        let content_digests =
+            Seen::open(&content_folder, &snapshot.content_runs, snapshot.content_bloom, content_bytes)?;
+        let blocks = Blocks::open(&folder.join("queues"), snapshot.blocks)?;
         let mut inner = Inner {
             folder: folder.to_owned(),
-            order: options.order,
+            policy: options.policy,
             host_budget: options.host_budget,
             journal,
-            checkpointed: picture.journal,
+            checkpointed: snapshot.journal,
             seen,
-            contents,
-            coming: HashMap::new(),
+            content_digests,
+            pending_digests: HashMap::new(),
             blocks,
             hosts,
+            claims: Claims::open(&folder.join("claims"), snapshot.n_urls, options.tracks_depth)?,
+            late_claims: HashMap::new(),
             validators: Records::open(&folder.join("validators"))?,
             scores: None,
             visits: Records::open(&folder.join("visits"))?,
-            refresh: options.refresh.map(Refreshing::new),
+            robots: RobotsFile::open(&folder.join("robots"), ROBOTS_TTL)?,
+            refresh: options.refresh.map(|refresh| RefreshScheduler::new(refresh, &options.clock)),
             explore: options.explore,
             n_handed_out: 0,
-            unfinished: HashMap::new(),
-            ready: BTreeSet::new(),
+            interrupted: HashMap::new(),
+            lanes: Lanes::new(options.slots),
             resting: BinaryHeap::new(),
-            done: picture.done,
-            attempts: picture.attempts.into_iter().collect(),
+            done: snapshot.done,
+            attempts: snapshot.attempts.into_iter().collect(),
             leased: HashMap::new(),
             leased_urls: HashSet::new(),
-            n_urls: picture.n_urls,
-            has_doubles: false,
+            url_offsets: None,
+            n_hosts_written: 0,
+            first_rest: options.first_rest,
+            n_urls: snapshot.n_urls,
+            may_have_stale_entries: false,
             pending: 0,
-            totals: picture.totals,
-            mark: picture.mark,
-            admitted: picture.admitted,
-            started: Instant::now(),
-            synced: Instant::now(),
+            totals: snapshot.totals,
+            sink_position: snapshot.sink_position,
+            scope_extensions: snapshot.scope_extensions,
+            synced: options.clock.elapsed(),
+            clock: options.clock,
             host_name: String::new(),
-            once: HashSet::new(),
+            distinct_links: HashSet::new(),
         };
-        for (host, class, offset) in picture.leased {
+        for (host, priority, offset) in snapshot.leased {
             if inner.hosts.contains(host) {
                 let host = inner.hosts.get_mut(host);
-                host.queues.push_front(class, offset, &mut inner.blocks)?;
+                host.queues.push_front(priority, offset, &mut inner.blocks)?;
                 host.pending += 1;
             }
         }
-        inner.replay(picture.journal)?;
+        inner.replay(snapshot.journal)?;
+        inner.n_hosts_written = inner.hosts.len() as u32;
+        // A journal that lost its end knows fewer URLs than these files, and their numbers will be given out again.
+        inner.visits.truncate(inner.n_urls)?;
+        inner.validators.truncate(inner.n_urls)?;
+        inner.claims.write()?;
         inner.n_handed_out = inner.totals.settled();
-        if inner.order.keeps_scores() {
+        if inner.policy.keeps_scores() {
             inner.open_scores()?;
         }
-        inner.has_doubles = inner.scores.is_some() || inner.n_urls > 0;
-        let n_hosts = inner.hosts.iter().len() as u32;
+        inner.may_have_stale_entries = inner.scores.is_some() || inner.n_urls > 0;
+        let n_hosts = inner.hosts.len() as u32;
         for number in 0..n_hosts {
             inner.drop_stale(number)?;
         }
-        inner.wake_hosts(options.first_rest);
+        inner.rest_all_hosts();
         Ok(inner)
     }
 
@@ -96,53 +117,62 @@ impl Inner {
             self.apply(offset, event)?.ok_or(Error::Damaged {
                 path: path.clone(),
                 offset,
-                what: "a record speaks of a host or URL that no record before it names",
+                what: "the record refers to an unknown host or URL",
             })
         })?;
         self.journal = journal;
         Ok(())
     }
 
-    /// Makes one change of the journal again; nothing when it makes no sense.
+    /// Applies one event of the journal; `None` when it refers to an unknown host or URL.
     fn apply(&mut self, offset: u64, event: Event) -> Result<Option<()>, Error> {
         match event {
             Event::Host { name } => {
                 self.hosts.add(&name);
             }
-            Event::New { host, url, class, link } => {
+            Event::New { host, url, priority, link } => {
                 if !self.hosts.contains(host) || url != self.n_urls {
                     return Ok(None);
                 }
                 self.n_urls += 1;
+                self.claims.add(url, &link, offset);
                 self.seen.insert(xxh3_64_with_seed(link.url.as_str().as_bytes(), self.journal.key()), url)?;
                 let host = self.hosts.get_mut(host);
                 host.pending += 1;
-                host.extras += u32::from(link.kind != Kind::Page);
-                host.queues.push(class, offset, &mut self.blocks)?;
+                host.n_auxiliary += u32::from(link.kind != Kind::Page);
+                host.queues.push(priority, offset, &mut self.blocks)?;
             }
-            Event::Raised { host, offset, class } => {
+            Event::Promoted { host, offset, priority } => {
                 if !self.hosts.contains(host) {
                     return Ok(None);
                 }
-                self.hosts.get_mut(host).queues.push(class, offset, &mut self.blocks)?;
+                self.hosts.get_mut(host).queues.push(priority, offset, &mut self.blocks)?;
             }
-            Event::Done { host, url, receipt } => {
+            Event::Improved { host, url, priority, link } => {
+                if !self.hosts.contains(host) || url >= self.n_urls {
+                    return Ok(None);
+                }
+                let is_revival = self.apply_claim(host, url, priority, offset, &link)?;
+                self.hosts.get_mut(host).pending += u32::from(is_revival);
+            }
+            Event::Done { host, url, record } => {
                 if !self.hosts.contains(host) || url >= self.n_urls {
                     return Ok(None);
                 }
                 let was_done = is_set(&self.done, url);
-                self.count(host, url, receipt)?;
+                let was_auxiliary = self.claims.get(url)?.is_some_and(|claim| claim.kind != Kind::Page);
+                self.count(host, url, record)?;
                 let host = self.hosts.get_mut(host);
                 host.fetched += 1;
-                host.pages += u32::from(receipt.outcome.is_of_a_page());
-                if receipt.outcome.is_of_an_extra() {
-                    host.extras = host.extras.saturating_sub(1);
+                host.pages += u32::from(record.outcome.is_page_request());
+                if record.outcome.is_auxiliary_request() || was_auxiliary {
+                    host.n_auxiliary = host.n_auxiliary.saturating_sub(1);
                 }
-                // A page that was asked for again did not wait.
+                // A refreshed page was not in a queue.
                 host.pending = host.pending.saturating_sub(u32::from(!was_done));
             }
-            // The URL still stands in its queue: taking it out was never written down.
-            Event::Again { host, url, attempts, .. } => {
+            // The URL is still in its queue: the journal does not record leases.
+            Event::Retry { host, url, attempts, .. } => {
                 if !self.hosts.contains(host) || url >= self.n_urls {
                     return Ok(None);
                 }
@@ -151,32 +181,33 @@ impl Inner {
                 host.fetched += 1;
                 host.pages += 1;
             }
+            Event::Validators { url, .. } | Event::Visited { url, .. } if url >= self.n_urls => return Ok(None),
             Event::Validators { url, validators } => match NonZeroU64::new(offset).filter(|_| validators.is_some()) {
-                Some(place) => self.validators.set(url, place)?,
+                Some(offset) => self.validators.set(url, offset)?,
                 None => self.validators.clear(url)?,
             },
-            Event::Visited { url, visited } => self.visits.set(url, visited)?,
+            Event::Visited { url, visit } => self.visits.set(url, visit)?,
             Event::Rest { host, milliseconds } => {
                 if !self.hosts.contains(host) {
                     return Ok(None);
                 }
                 self.hosts.get_mut(host).rest_milliseconds = milliseconds;
             }
-            Event::Admitted { url } => self.admitted.push(url),
-            Event::Mark { mark } => self.mark = mark,
+            Event::ScopeExtended { url } => self.scope_extensions.push(url),
+            Event::SinkPosition { sink_position } => self.sink_position = sink_position,
         }
         Ok(Some(()))
     }
 
     fn open_scores(&mut self) -> Result<(), Error> {
-        let (mut scores, remembered) = Scores::open(&self.folder, self.journal.written())?;
-        self.order.resume(&remembered.state);
-        for url in remembered.visited {
+        let (mut scores, replayed) = Scores::open(&self.folder, self.journal.written())?;
+        self.policy.resume(&replayed.state);
+        for url in replayed.distributed {
             match scores.get(url)? {
                 Some(kept) if url < self.n_urls && !is_set(&self.done, url) => {
                     let (_, _, link) = self.journal.link_at(kept.offset)?;
                     let number = self.host_number(&link)?;
-                    self.unfinished.entry(number).or_default().push(kept.offset);
+                    self.interrupted.entry(number).or_default().push(kept.offset);
                 }
                 _ => scores.settle(url),
             }
@@ -185,14 +216,15 @@ impl Inner {
         Ok(())
     }
 
-    /// After opening: every host with waiting URLs rests once before it is asked.
-    fn wake_hosts(&mut self, first_rest: Duration) {
-        let waiting: Vec<u32> =
-            self.hosts.iter().filter(|(_, host)| host.pending > 0).map(|(number, _)| number).collect();
-        for number in waiting {
-            self.pending += u64::from(self.hosts.get(number).pending);
-            let rest = Duration::from_millis(u64::from(self.hosts.get(number).rest_milliseconds)).max(first_rest);
-            self.put_to_rest(number, rest);
+    /// After opening, every known host rests once before its first request: also one without waiting URLs may have been
+    /// asked a moment ago, and a link to it may be found at once.
+    fn rest_all_hosts(&mut self) {
+        let n_hosts = self.hosts.len() as u32;
+        for number in 0..n_hosts {
+            let host = self.hosts.get(number);
+            self.pending += u64::from(host.pending);
+            let rest = Duration::from_millis(u64::from(host.rest_milliseconds)).max(self.first_rest);
+            self.start_rest(number, rest);
         }
     }
 
@@ -200,11 +232,11 @@ impl Inner {
         self.write()?;
         self.journal.sync()?;
         if let Some(scores) = &mut self.scores {
-            scores.empty_log(self.journal.written(), &self.order.state())?;
+            scores.empty_log(self.journal.written(), &self.policy.state())?;
         }
         let (runs, bloom) = self.seen.save()?;
-        let (content_runs, content_bloom) = self.contents.save()?;
-        let picture = Picture {
+        let (content_runs, content_bloom) = self.content_digests.save()?;
+        let snapshot = Snapshot {
             journal: self.journal.written(),
             blocks: self.blocks.sync()?,
             runs,
@@ -215,14 +247,14 @@ impl Inner {
             done: self.done.clone(),
             attempts: self.attempts.iter().map(|(url, attempts)| (*url, *attempts)).collect(),
             totals: self.totals.clone(),
-            mark: self.mark.clone(),
-            admitted: self.admitted.clone(),
-            leased: self.leased.iter().map(|(ticket, held)| (ticket.host, held.class, ticket.offset)).collect(),
+            sink_position: self.sink_position.clone(),
+            scope_extensions: self.scope_extensions.clone(),
+            leased: self.leased.iter().map(|(id, held)| (id.host, held.priority, id.offset)).collect(),
         };
-        checkpoint::save(&self.folder.join("checkpoint"), &picture, &self.hosts)?;
-        self.seen.forget_replaced();
-        self.contents.forget_replaced();
-        self.checkpointed = picture.journal;
+        checkpoint::save(&self.folder.join("checkpoint"), &snapshot, &self.hosts)?;
+        self.seen.remove_replaced_files();
+        self.content_digests.remove_replaced_files();
+        self.checkpointed = snapshot.journal;
         Ok(())
     }
 }

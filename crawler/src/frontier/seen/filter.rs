@@ -1,29 +1,31 @@
-//! A Bloom filter in front of the known fingerprints: it says which are certainly new.
+//! A blocked Bloom filter over fingerprints: tells which are certainly new.
 //!
-//! All bits of one fingerprint lie in one cache line, so that a question costs one access to memory. Fingerprints are
-//! keyed hashes already and are not hashed again. At thirteen bits for each of them one new fingerprint in two hundred
-//! is taken for known, and costs a look-up. With ten million fingerprints in 16 MB this takes 50 to 90 ns to add one and 30 to
-//! 50 to ask, where the crate `bloomfilter`, which hashes again and goes to nine lines, takes 360 to 450 and 190 to 220.
+//! All bits of one fingerprint lie in one cache line, so that a query costs one memory access. Fingerprints are keyed
+//! hashes already and are not hashed again. At thirteen bits for each of them one new fingerprint in two hundred is a
+//! false positive and costs a look-up. With ten million fingerprints in 16 MB this takes 50 to 90 ns to add one and 30
+//! to 50 to ask, where the crate `bloomfilter`, which hashes again and goes to nine lines, takes 360 to 450 and 190 to
+//! 220. Beside `fastbloom`, with six hashes in as many bytes, in three interleaved rounds on a busy machine: adding takes
+//! a third of its time (163 to 452 ns, median), asking a seventh (72 to 499), at .0027 false positives against .0022.
 
 /// Bytes of a cache line, in which all bits of one fingerprint lie.
 const LINE_BYTES: usize = 64;
 /// Bits set for each fingerprint.
 const BITS: u32 = 6;
-/// Spreads a fingerprint over the places in its line, which its high bits have chosen.
+/// The multiplier that derives the bits within a line; the line itself is chosen by the high bits.
 const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// The filter, of a size that never changes.
+/// The filter; its size is fixed.
 pub(super) struct Filter {
     bytes: Vec<u8>,
 }
 
 impl Filter {
-    /// An empty filter of about so many bytes.
+    /// An empty filter of about this many bytes.
     pub(super) fn new(bytes: usize) -> Filter {
         Filter { bytes: vec![0; (bytes / LINE_BYTES).max(1) * LINE_BYTES] }
     }
 
-    /// A filter from the bytes that another one had.
+    /// A filter from the bytes of a saved one; `None` for an impossible length.
     pub(super) fn from_bytes(bytes: Vec<u8>) -> Option<Filter> {
         (!bytes.is_empty() && bytes.len().is_multiple_of(LINE_BYTES)).then_some(Filter { bytes })
     }
@@ -37,10 +39,10 @@ impl Filter {
     pub(super) fn may_contain(&self, fingerprint: u64) -> bool {
         let start = self.line(fingerprint);
         let line = &self.bytes[start..start + LINE_BYTES];
-        places(fingerprint).all(|place| line[place >> 3] >> (place & 7) & 1 == 1)
+        bit_positions(fingerprint).all(|bit| line[bit >> 3] >> (bit & 7) & 1 == 1)
     }
 
-    /// The first byte of a fingerprint's line, to have the line at hand when it is asked for.
+    /// Reads the first byte of a fingerprint's line, which brings the line into the cache.
     pub(super) fn touch(&self, fingerprint: u64) -> u8 {
         self.bytes[self.line(fingerprint)]
     }
@@ -49,7 +51,7 @@ impl Filter {
     pub(super) fn add(&mut self, fingerprint: u64) {
         let start = self.line(fingerprint);
         let line = &mut self.bytes[start..start + LINE_BYTES];
-        places(fingerprint).for_each(|place| line[place >> 3] |= 1 << (place & 7));
+        bit_positions(fingerprint).for_each(|bit| line[bit >> 3] |= 1 << (bit & 7));
     }
 
     fn line(&self, fingerprint: u64) -> usize {
@@ -58,7 +60,7 @@ impl Filter {
     }
 }
 
-fn places(fingerprint: u64) -> impl Iterator<Item = usize> {
+fn bit_positions(fingerprint: u64) -> impl Iterator<Item = usize> {
     let spread = fingerprint.wrapping_mul(SPREAD);
     (0..BITS).map(move |number| (spread >> (number * 9)) as usize & (LINE_BYTES * 8 - 1))
 }

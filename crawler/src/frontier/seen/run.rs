@@ -1,28 +1,29 @@
-//! Sorted files of fingerprints.
+//! Runs: sorted files of fingerprints.
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use super::super::files::{at, open_quietly, sync_folder};
+use super::super::files::{self, io_error, open_noatime, sync_folder};
 use crate::error::Error;
 
-/// Entries between two fences.
+/// Entries of a block; the first fingerprint of each block, its fence, is in memory.
 const BLOCK_ENTRIES: usize = 340;
 const ENTRY_BYTES: usize = 12;
-/// Entries read around the place where a fingerprint should stand. Fingerprints are spread evenly: within a block it
-/// stands nine entries off at the standard deviation, so that a second read is needed once in a hundred times.
+/// Entries read around the interpolated position of a fingerprint. Fingerprints are distributed uniformly: within a
+/// block the standard deviation from that position is nine entries, so that one look-up in a hundred needs a second
+/// read.
 const WINDOW_ENTRIES: usize = 48;
 
-/// Entries read at once when all are wanted.
+/// Entries read at once when iterating over all.
 const CHUNK_ENTRIES: u64 = 5000;
 
-/// A sorted file of entries, then the first fingerprint of every block, then how many entries there are.
+/// A sorted file: entries, then the fences, then the number of entries.
 pub(super) struct Run {
     pub(super) number: u64,
     pub(super) entries: u64,
-    /// Whether the disk is known to have it.
+    /// Whether it was synced to disk.
     is_synced: bool,
     path: PathBuf,
     file: File,
@@ -37,25 +38,25 @@ pub(super) fn run_path(folder: &Path, number: u64) -> PathBuf {
 impl Run {
     pub(super) fn open(folder: &Path, number: u64) -> Result<Run, Error> {
         let path = run_path(folder, number);
-        let file = open_quietly(OpenOptions::new().read(true), &path).map_err(at(&path, "open"))?;
+        let file = open_noatime(OpenOptions::new().read(true), &path).map_err(io_error(&path, "open"))?;
         let damaged = |offset, what| Error::Damaged { path: path.clone(), offset, what };
-        let length = file.metadata().map_err(at(&path, "read"))?.len();
+        let length = file.metadata().map_err(io_error(&path, "read"))?.len();
         let mut tail = [0; 8];
         let tail_at = length.checked_sub(8).ok_or(damaged(0, "the run is empty"))?;
-        file.read_exact_at(&mut tail, tail_at).map_err(at(&path, "read"))?;
+        file.read_exact_at(&mut tail, tail_at).map_err(io_error(&path, "read"))?;
         let entries = u64::from_le_bytes(tail);
         let n_fences = entries.div_ceil(BLOCK_ENTRIES as u64);
         if entries.checked_mul(ENTRY_BYTES as u64).and_then(|bytes| bytes.checked_add(n_fences * 8 + 8)) != Some(length)
         {
-            return Err(damaged(tail_at, "the run does not have the length that it claims"));
+            return Err(damaged(tail_at, "the length of the run does not match its number of entries"));
         }
         let mut bytes = vec![0; n_fences as usize * 8];
-        file.read_exact_at(&mut bytes, entries * ENTRY_BYTES as u64).map_err(at(&path, "read"))?;
+        file.read_exact_at(&mut bytes, entries * ENTRY_BYTES as u64).map_err(io_error(&path, "read"))?;
         let fences = bytes.chunks_exact(8).map(fingerprint_of).collect();
         Ok(Run { number, entries, is_synced: true, path, file, fences })
     }
 
-    /// The number that stands beside a fingerprint.
+    /// The number of a fingerprint.
     pub(super) fn get(&self, fingerprint: u64) -> Result<Option<u32>, Error> {
         let Some(block) = self.block_of(fingerprint) else { return Ok(None) };
         let first = block as u64 * BLOCK_ENTRIES as u64;
@@ -80,7 +81,7 @@ impl Run {
         Ok(find(whole, fingerprint))
     }
 
-    /// The block that a fingerprint belongs to, guessed from its size and then corrected.
+    /// The block of a fingerprint: interpolated from its value, then corrected by galloping search.
     fn block_of(&self, fingerprint: u64) -> Option<usize> {
         let n_blocks = self.fences.len();
         let guess = ((u128::from(fingerprint) * n_blocks as u128) >> 64) as usize;
@@ -101,10 +102,10 @@ impl Run {
         beyond.checked_sub(1)
     }
 
-    /// Waits until the disk has it, name and all: before a checkpoint speaks of it.
+    /// Syncs the file and its name to disk; to be called before a checkpoint refers to it.
     pub(super) fn sync(&mut self) -> Result<(), Error> {
         if !self.is_synced {
-            self.file.sync_all().map_err(at(&self.path, "sync"))?;
+            files::sync(&self.file, &self.path)?;
             sync_folder(&self.path)?;
             self.is_synced = true;
         }
@@ -112,12 +113,12 @@ impl Run {
     }
 
     fn read(&self, entry: u64, into: &mut [u8]) -> Result<(), Error> {
-        self.file.read_exact_at(into, entry * ENTRY_BYTES as u64).map_err(at(&self.path, "read"))
+        self.file.read_exact_at(into, entry * ENTRY_BYTES as u64).map_err(io_error(&self.path, "read"))
     }
 
     /// All entries in their order.
     pub(super) fn entries(&self) -> Result<Entries, Error> {
-        let file = open_quietly(OpenOptions::new().read(true), &self.path).map_err(at(&self.path, "open"))?;
+        let file = open_noatime(OpenOptions::new().read(true), &self.path).map_err(io_error(&self.path, "open"))?;
         Ok(Entries { file, path: self.path.clone(), n_read: 0, n_entries: self.entries, bytes: Vec::new(), at: 0 })
     }
 }
@@ -150,7 +151,7 @@ pub(super) struct Entries {
     path: PathBuf,
     n_read: u64,
     n_entries: u64,
-    /// Entries that were read together, and how many bytes of them were given out.
+    /// Entries that were read together, and how many bytes of them were consumed.
     bytes: Vec<u8>,
     at: usize,
 }
@@ -169,13 +170,15 @@ impl Entries {
         let n = (self.n_entries - self.n_read).min(CHUNK_ENTRIES);
         self.bytes.resize(n as usize * ENTRY_BYTES, 0);
         self.at = 0;
-        self.file.read_exact_at(&mut self.bytes, self.n_read * ENTRY_BYTES as u64).map_err(at(&self.path, "read"))?;
+        self.file
+            .read_exact_at(&mut self.bytes, self.n_read * ENTRY_BYTES as u64)
+            .map_err(io_error(&self.path, "read"))?;
         self.n_read += n;
         Ok(n > 0)
     }
 }
 
-/// Writes a run, fingerprint by fingerprint in their order.
+/// Writes a run; fingerprints must be pushed in ascending order.
 pub(super) struct RunWriter {
     number: u64,
     path: PathBuf,
@@ -188,7 +191,7 @@ impl RunWriter {
     pub(super) fn create(folder: &Path, number: u64) -> Result<RunWriter, Error> {
         let path = run_path(folder, number);
         let file = File::options().read(true).write(true).create(true).truncate(true).open(&path);
-        let file = BufWriter::with_capacity(1 << 16, file.map_err(at(&path, "create"))?);
+        let file = BufWriter::with_capacity(1 << 16, file.map_err(io_error(&path, "create"))?);
         Ok(RunWriter { number, path, file, entries: 0, fences: Vec::new() })
     }
 
@@ -200,23 +203,23 @@ impl RunWriter {
         let mut entry = [0; ENTRY_BYTES];
         entry[..8].copy_from_slice(&fingerprint.to_le_bytes());
         entry[8..].copy_from_slice(&number.to_le_bytes());
-        self.file.write_all(&entry).map_err(at(&self.path, "write"))
+        self.file.write_all(&entry).map_err(io_error(&self.path, "write"))
     }
 
-    /// Ends the file; the disk has it when [`Run::sync`] was called.
+    /// Completes the file; it is durable after [`Run::sync`].
     pub(super) fn finish(self) -> Result<Run, Error> {
         let RunWriter { number, path, mut file, entries, mut fences } = self;
         for fence in &fences {
-            file.write_all(&fence.to_le_bytes()).map_err(at(&path, "write"))?;
+            file.write_all(&fence.to_le_bytes()).map_err(io_error(&path, "write"))?;
         }
         fences.shrink_to_fit();
-        file.write_all(&entries.to_le_bytes()).map_err(at(&path, "write"))?;
-        let file = file.into_inner().map_err(|error| at(&path, "write")(error.into_error()))?;
+        file.write_all(&entries.to_le_bytes()).map_err(io_error(&path, "write"))?;
+        let file = file.into_inner().map_err(|error| io_error(&path, "write")(error.into_error()))?;
         Ok(Run { number, entries, is_synced: false, path, file, fences })
     }
 }
 
-/// Merges runs into a new one that the disk has; they share no fingerprint.
+/// Merges runs without common fingerprints into a new, synced one.
 pub(super) fn merge(folder: &Path, inputs: &[u64], number: u64) -> Result<Run, Error> {
     let mut sources = Vec::new();
     for &input in inputs {
@@ -227,7 +230,7 @@ pub(super) fn merge(folder: &Path, inputs: &[u64], number: u64) -> Result<Run, E
     }
     let mut writer = RunWriter::create(folder, number)?;
     while let Some(least) = (0..sources.len()).min_by_key(|&index| sources[index].0.0) {
-        // The largest run has nine entries in ten: several are taken before another run has its turn.
+        // The largest run has nine of ten entries: consecutive ones are taken without comparing the sources again.
         let others = (0..sources.len()).filter(|&index| index != least);
         let until = others.map(|index| sources[index].0.0).min().unwrap_or(u64::MAX);
         let ((mut fingerprint, mut number), entries) = (sources[least].0, &mut sources[least].1);

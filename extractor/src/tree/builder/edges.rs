@@ -2,7 +2,7 @@
 
 use super::{Builder, Flow, Mode, Scope};
 use crate::tree::arena::{NONE, Span, flag};
-use crate::tree::tag::{Tag, class};
+use crate::tree::tag::{Tag, category};
 use crate::tree::tokenizer::{MAX_ATTRIBUTES_PER_TAG, TagToken};
 
 impl Builder<'_> {
@@ -24,7 +24,7 @@ impl Builder<'_> {
     pub(super) fn start_before_head(&mut self, token: &TagToken) -> Flow {
         match (self.mode, token.tag) {
             (Mode::Initial, _) => {
-                self.quirky = true;
+                self.quirks_mode = true;
                 self.mode = Mode::BeforeHtml;
             }
             (Mode::BeforeHtml, Tag::Html) => {
@@ -44,14 +44,14 @@ impl Builder<'_> {
             }
             _ => self.open_head(),
         }
-        Flow::Again
+        Flow::Reprocess
     }
 
     pub(super) fn end_before_head(&mut self, token: &TagToken) -> Flow {
         if self.mode == Mode::Initial {
-            self.quirky = true;
+            self.quirks_mode = true;
             self.mode = Mode::BeforeHtml;
-            return Flow::Again;
+            return Flow::Reprocess;
         }
         if !matches!(token.tag, Tag::Head | Tag::Body | Tag::Html | Tag::Br) {
             return Flow::Done;
@@ -61,7 +61,7 @@ impl Builder<'_> {
         } else {
             self.open_head();
         }
-        Flow::Again
+        Flow::Reprocess
     }
 
     pub(super) fn start_in_head(&mut self, token: &TagToken) -> Flow {
@@ -76,13 +76,13 @@ impl Builder<'_> {
             _ => {
                 self.pop();
                 self.mode = Mode::AfterHead;
-                return Flow::Again;
+                return Flow::Reprocess;
             }
         }
         Flow::Done
     }
 
-    /// An element of the head, wherever it stands.
+    /// Inserts an element of the head, in whatever mode.
     pub(super) fn insert_into_head(&mut self, token: &TagToken) {
         match token.tag {
             Tag::Template => {
@@ -92,7 +92,7 @@ impl Builder<'_> {
                 self.mode = Mode::InTemplate;
                 self.template_modes.push(Mode::InTemplate);
             }
-            tag if tag.is(class::VOID) => self.insert_void(token),
+            tag if tag.is(category::VOID) => self.insert_void(token),
             _ => self.insert_raw(token),
         }
     }
@@ -107,7 +107,7 @@ impl Builder<'_> {
             Tag::Body | Tag::Html | Tag::Br => {
                 self.pop();
                 self.mode = Mode::AfterHead;
-                Flow::Again
+                Flow::Reprocess
             }
             Tag::Template => {
                 self.end_template();
@@ -121,7 +121,7 @@ impl Builder<'_> {
         if self.stack.find(Tag::Template).is_none() {
             return;
         }
-        self.close_while(|open| open.tag.is(class::IMPLIED | class::THOROUGH));
+        self.close_while(|open| open.tag.is(category::IMPLIED | category::IMPLIED_THOROUGHLY));
         self.pop_until(Tag::Template);
         self.formatting.clear_to_marker();
         self.template_modes.pop();
@@ -138,7 +138,7 @@ impl Builder<'_> {
             _ => {
                 self.pop();
                 self.mode = Mode::InHead;
-                return Flow::Again;
+                return Flow::Reprocess;
             }
         }
         Flow::Done
@@ -154,7 +154,7 @@ impl Builder<'_> {
             Tag::Br => {
                 self.pop();
                 self.mode = Mode::InHead;
-                Flow::Again
+                Flow::Reprocess
             }
             _ => Flow::Done,
         }
@@ -176,7 +176,7 @@ impl Builder<'_> {
             tag if belongs_in_head(tag) => self.insert_late_into_head(token),
             _ => {
                 self.open_body();
-                return Flow::Again;
+                return Flow::Reprocess;
             }
         }
         Flow::Done
@@ -202,7 +202,7 @@ impl Builder<'_> {
             }
             Tag::Body | Tag::Html | Tag::Br => {
                 self.open_body();
-                Flow::Again
+                Flow::Reprocess
             }
             _ => Flow::Done,
         }
@@ -223,7 +223,7 @@ impl Builder<'_> {
         self.template_modes.pop();
         self.template_modes.push(mode);
         self.mode = mode;
-        Flow::Again
+        Flow::Reprocess
     }
 
     pub(super) fn end_in_template(&mut self, token: &TagToken) -> Flow {
@@ -239,7 +239,7 @@ impl Builder<'_> {
             return Flow::Done;
         }
         self.mode = Mode::InBody;
-        Flow::Again
+        Flow::Reprocess
     }
 
     pub(super) fn end_after_body(&mut self, token: &TagToken) -> Flow {
@@ -248,7 +248,7 @@ impl Builder<'_> {
             return Flow::Done;
         }
         self.mode = Mode::InBody;
-        Flow::Again
+        Flow::Reprocess
     }
 
     /// Gives the element at `index` of the stack those attributes of the tag that it does not have.

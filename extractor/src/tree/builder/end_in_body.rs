@@ -2,7 +2,7 @@
 
 use super::{Builder, Mode, Scope};
 use crate::tree::arena::NONE;
-use crate::tree::tag::{Tag, class};
+use crate::tree::tag::{Tag, category};
 use crate::tree::tokenizer::TagToken;
 
 const HEADINGS: [Tag; 6] = [Tag::H1, Tag::H2, Tag::H3, Tag::H4, Tag::H5, Tag::H6];
@@ -57,7 +57,7 @@ impl Builder<'_> {
             | Tag::Strike
             | Tag::Strong
             | Tag::Tt
-            | Tag::U => self.adopt(token),
+            | Tag::U => self.run_adoption_agency(token),
             Tag::Li => self.end_in_scope(Tag::Li, Scope::ListItem),
             Tag::Dd | Tag::Dt => self.end_in_scope(token.tag, Scope::Default),
             Tag::H1 | Tag::H2 | Tag::H3 | Tag::H4 | Tag::H5 | Tag::H6 => {
@@ -123,7 +123,7 @@ impl Builder<'_> {
         if index < self.stack.barrier(Scope::Default) {
             return;
         }
-        self.close_while(|open| open.tag.is(class::IMPLIED));
+        self.close_while(|open| open.tag.is(category::IMPLIED));
         self.remove_open(index);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Builder, Flow, Namespace, Open, Scope};
 use crate::tree::arena::flag;
-use crate::tree::tag::{Tag, class};
+use crate::tree::tag::{Tag, category};
 use crate::tree::tokenizer::TagToken;
 
 impl Builder<'_> {
@@ -22,9 +22,9 @@ impl Builder<'_> {
     pub(super) fn start_in_foreign(&mut self, token: &TagToken) -> Flow {
         let styled =
             token.tag == Tag::Font && ["color", "face", "size"].iter().any(|name| self.token_names(token, name));
-        if token.tag.is(class::BREAKOUT) || styled {
+        if token.tag.is(category::BREAKOUT) || styled {
             self.leave_foreign();
-            return Flow::Again;
+            return Flow::Reprocess;
         }
         let namespace = self.stack.top().map_or(Namespace::Html, Open::namespace);
         self.insert_foreign(token, namespace);
@@ -44,21 +44,21 @@ impl Builder<'_> {
     pub(super) fn end_in_foreign(&mut self, token: &TagToken) -> Flow {
         if matches!(token.tag, Tag::Br | Tag::P) {
             self.leave_foreign();
-            return Flow::Again;
+            return Flow::Reprocess;
         }
         match self.stack.find_foreign(token.name) {
             Some(index) if index > self.stack.barrier(Scope::Html) => {
                 self.pop_to(index);
                 Flow::Done
             }
-            _ => Flow::Again,
+            _ => Flow::Reprocess,
         }
     }
 
     /// Inserts an element of svg or math.
     pub(super) fn insert_foreign(&mut self, token: &TagToken, namespace: Namespace) {
         if !token.self_closing {
-            self.make_room();
+            self.ensure_depth_limit();
         }
         let mut node = self.element(token);
         node.flags |= if namespace == Namespace::Svg { flag::SVG } else { flag::MATHML };

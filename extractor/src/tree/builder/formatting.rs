@@ -7,7 +7,7 @@ use crate::tree::tokenizer::{NameId, TagToken};
 
 /// More open formatting elements than this are not reopened. The standard has no limit.
 const MAX_ACTIVE: usize = 24;
-/// Up to this many attributes are compared in any order; more must stand in the same order.
+/// Up to this many attributes are compared in any order; more must be in the same order.
 const MAX_UNORDERED: usize = 16;
 /// How many times the adoption agency moves on, by the standard.
 const N_ADOPTIONS: usize = 8;
@@ -113,13 +113,13 @@ impl Builder<'_> {
         let closed = |entry: &Entry| entry.node != NONE && !self.is_open(entry.node);
         let n_closed = entries.iter().rev().take_while(|entry| closed(entry)).count();
         let first = entries.len() - n_closed;
-        if !self.spend(COPY_COST * n_closed) {
+        if !self.charge_budget(COPY_COST * n_closed) {
             self.formatting.entries.truncate(first);
             return;
         }
         for index in first..self.formatting.entries.len() {
             let Entry { node, tag } = self.formatting.entries[index];
-            self.make_room();
+            self.ensure_depth_limit();
             let copy = self.copy_of(node);
             let copy = self.insert(copy);
             self.stack.push(Open::html(copy, tag, tag as NameId));
@@ -127,7 +127,7 @@ impl Builder<'_> {
         }
     }
 
-    /// A copy of an element without children, in no place, marked as open.
+    /// A copy of an element without children, not in the tree, marked as open.
     fn copy_of(&self, node: u32) -> Node {
         let original = self.arena.node(node);
         let mut copy = Node::new(original.kind, original.tag, original.start, original.end);
@@ -137,10 +137,10 @@ impl Builder<'_> {
     }
 
     /// `<a>` inside `<a>`, `<nobr>` inside `<nobr>`: the earlier one ends here.
-    pub(super) fn end_earlier(&mut self, token: &TagToken) {
+    pub(super) fn close_open_duplicate(&mut self, token: &TagToken) {
         let Some(index) = self.formatting.last_of(token.tag) else { return };
         let node = self.formatting.entries[index].node;
-        self.adopt(token);
+        self.run_adoption_agency(token);
         if let Some(index) = self.formatting.position(node) {
             self.formatting.entries.remove(index);
         }
@@ -160,7 +160,7 @@ impl Builder<'_> {
     }
 
     /// The end tag of a formatting element: the "adoption agency algorithm" of the standard.
-    pub(super) fn adopt(&mut self, token: &TagToken) {
+    pub(super) fn run_adoption_agency(&mut self, token: &TagToken) {
         if let Some(top) = self.stack.top()
             && top.is_html(token.tag)
             && self.formatting.position(top.node).is_none()
@@ -188,7 +188,7 @@ impl Builder<'_> {
                 return;
             };
             let depth = self.stack.len() - index;
-            if !self.spend(depth + 2 * COPY_COST) {
+            if !self.charge_budget(depth + 2 * COPY_COST) {
                 self.formatting.entries.remove(listed);
                 return;
             }
@@ -211,14 +211,14 @@ impl Builder<'_> {
             n_seen += 1;
             let node = taken[at].node;
             let mut position = self.formatting.position(node);
-            if let Some(place) = position
+            if let Some(entry_index) = position
                 && n_seen > N_COPIES
             {
-                self.formatting.entries.remove(place);
-                bookmark -= usize::from(place < bookmark);
+                self.formatting.entries.remove(entry_index);
+                bookmark -= usize::from(entry_index < bookmark);
                 position = None;
             }
-            let Some(place) = position else {
+            let Some(entry_index) = position else {
                 taken.remove(at);
                 block -= 1;
                 self.arena.node_mut(node).flags &= !flag::OPEN;
@@ -227,30 +227,30 @@ impl Builder<'_> {
             let copy = self.copy_of(node);
             let copy = self.arena.push(copy);
             self.arena.node_mut(node).flags &= !flag::OPEN;
-            self.formatting.entries[place].node = copy;
+            self.formatting.entries[entry_index].node = copy;
             taken[at].node = copy;
             if last == block_node {
-                bookmark = place + 1;
+                bookmark = entry_index + 1;
             }
             self.arena.detach(last);
             self.arena.append(copy, last);
             last = copy;
         }
         self.arena.detach(last);
-        if self.foster && super::is_table_part(&ancestor) {
-            self.place_fostered(last);
+        if self.foster_parenting && super::is_table_part(&ancestor) {
+            self.foster_parent(last);
         } else {
             self.arena.append(ancestor.node, last);
         }
         let copy = self.copy_of(subject);
         let copy = self.arena.push(copy);
         let n_moved = self.arena.move_children(block_node, copy);
-        self.spend(n_moved);
+        self.charge_budget(n_moved);
         self.arena.append(block_node, copy);
         let tag = self.arena.node(copy).tag;
         self.formatting.entries.insert(bookmark, Entry { node: copy, tag });
-        if let Some(place) = self.formatting.position(subject) {
-            self.formatting.entries.remove(place);
+        if let Some(entry_index) = self.formatting.position(subject) {
+            self.formatting.entries.remove(entry_index);
         }
         self.arena.node_mut(subject).flags &= !flag::OPEN;
         taken.insert(block + 1, Open::html(copy, tag, tag as NameId));

@@ -1,7 +1,7 @@
 //! The stack of open elements, on which "is there an open … in scope?" costs the same at any depth.
 
 use crate::tree::arena::Namespace;
-use crate::tree::tag::{Tag, class};
+use crate::tree::tag::{Tag, category};
 use crate::tree::tokenizer::{NameId, TagToken};
 
 /// Deeper elements become siblings, as in browsers.
@@ -28,10 +28,10 @@ pub enum Scope {
 }
 
 const N_SCOPES: usize = 7;
-const NOWHERE: u16 = u16::MAX;
+const NOT_FOUND: u16 = u16::MAX;
 
-/// Bits of [`Open::place`].
-mod place {
+/// Bits of [`Open::foreign_flags`].
+mod foreign_flag {
     pub const FOREIGN: u8 = 1;
     pub const SVG: u8 = 1 << 1;
     pub const MATH_TEXT: u8 = 1 << 2;
@@ -44,7 +44,7 @@ pub struct Open {
     pub node: u32,
     pub name: NameId,
     pub tag: Tag,
-    place: u8,
+    foreign_flags: u8,
     /// The next lower element of the same name.
     previous_same: u16,
     /// The highest element, from here down, that ends each scope.
@@ -53,55 +53,55 @@ pub struct Open {
 
 impl Open {
     pub fn html(node: u32, tag: Tag, name: NameId) -> Open {
-        Open { node, name, tag, place: 0, previous_same: NOWHERE, barriers: [0; N_SCOPES] }
+        Open { node, name, tag, foreign_flags: 0, previous_same: NOT_FOUND, barriers: [0; N_SCOPES] }
     }
 
     /// An element of svg or math; `html_inside` for an `annotation-xml` that says it holds HTML.
     pub fn foreign(node: u32, token: &TagToken, namespace: Namespace, html_inside: bool) -> Open {
-        let mut place = place::FOREIGN;
+        let mut foreign_flags = foreign_flag::FOREIGN;
         if namespace == Namespace::Svg {
-            place |= place::SVG;
+            foreign_flags |= foreign_flag::SVG;
             if matches!(token.tag, Tag::ForeignObject | Tag::Desc | Tag::Title) {
-                place |= place::HTML_INSIDE;
+                foreign_flags |= foreign_flag::HTML_INSIDE;
             }
         } else if matches!(token.tag, Tag::Mi | Tag::Mo | Tag::Mn | Tag::Ms | Tag::Mtext) {
-            place |= place::MATH_TEXT;
+            foreign_flags |= foreign_flag::MATH_TEXT;
         }
         if html_inside {
-            place |= place::HTML_INSIDE;
+            foreign_flags |= foreign_flag::HTML_INSIDE;
         }
-        Open { place, ..Open::html(node, token.tag, token.name) }
+        Open { foreign_flags, ..Open::html(node, token.tag, token.name) }
     }
 
     pub fn is_foreign(&self) -> bool {
-        self.place != 0
+        self.foreign_flags != 0
     }
 
     pub fn is_html(&self, tag: Tag) -> bool {
-        self.tag == tag && self.place == 0
+        self.tag == tag && self.foreign_flags == 0
     }
 
     pub fn namespace(&self) -> Namespace {
-        match self.place & (place::FOREIGN | place::SVG) {
+        match self.foreign_flags & (foreign_flag::FOREIGN | foreign_flag::SVG) {
             0 => Namespace::Html,
-            place::FOREIGN => Namespace::MathMl,
+            foreign_flag::FOREIGN => Namespace::MathMl,
             _ => Namespace::Svg,
         }
     }
 
     /// Whether this is an element of math whose content is text.
     pub fn is_math_text(&self) -> bool {
-        self.place & place::MATH_TEXT != 0
+        self.foreign_flags & foreign_flag::MATH_TEXT != 0
     }
 
     /// Whether this is a foreign element whose content is HTML.
     pub fn has_html_inside(&self) -> bool {
-        self.place & place::HTML_INSIDE != 0
+        self.foreign_flags & foreign_flag::HTML_INSIDE != 0
     }
 
     pub fn is_special(&self) -> bool {
         match self.namespace() {
-            Namespace::Html => self.tag.is(class::SPECIAL),
+            Namespace::Html => self.tag.is(category::SPECIAL),
             _ => self.ends_foreign_scope(),
         }
     }
@@ -128,7 +128,7 @@ pub struct Stack {
 
 impl Stack {
     pub fn new() -> Stack {
-        Stack { open: Vec::with_capacity(64), highest: vec![NOWHERE; 2 * Tag::COUNT] }
+        Stack { open: Vec::with_capacity(64), highest: vec![NOT_FOUND; 2 * Tag::COUNT] }
     }
 
     pub fn len(&self) -> usize {
@@ -155,7 +155,7 @@ impl Stack {
         let here = self.open.len() as u16;
         let key = open.key();
         if key >= self.highest.len() {
-            self.highest.resize(key + 64, NOWHERE);
+            self.highest.resize(key + 64, NOT_FOUND);
         }
         open.previous_same = self.highest[key];
         self.highest[key] = here;
@@ -189,7 +189,7 @@ impl Stack {
     }
 
     fn position(&self, key: usize) -> Option<usize> {
-        self.highest.get(key).filter(|&&index| index != NOWHERE).map(|&index| index as usize)
+        self.highest.get(key).filter(|&&index| index != NOT_FOUND).map(|&index| index as usize)
     }
 
     /// The highest element that ends the scope.
@@ -211,7 +211,7 @@ impl Stack {
             if open.node == node {
                 return Some(index);
             }
-            if open.previous_same == NOWHERE {
+            if open.previous_same == NOT_FOUND {
                 return None;
             }
             index = open.previous_same as usize;
@@ -241,7 +241,7 @@ impl Open {
         let is_html = !self.is_foreign();
         if is_html {
             self.barriers[Scope::Html as usize] = here;
-            if !self.tag.is(class::SPECIAL) {
+            if !self.tag.is(category::SPECIAL) {
                 return;
             }
         } else if !self.ends_foreign_scope() {
@@ -251,7 +251,7 @@ impl Open {
         if !(is_html && matches!(self.tag, Tag::Div | Tag::P | Tag::Address)) {
             self.barriers[Scope::Item as usize] = here;
         }
-        if !is_html || self.tag.is(class::SCOPE) {
+        if !is_html || self.tag.is(category::SCOPE) {
             for scope in [Scope::Default, Scope::ListItem, Scope::Button] {
                 self.barriers[scope as usize] = here;
             }

@@ -2,7 +2,7 @@
 
 use super::{Builder, Mode, Namespace, Scope};
 use crate::tree::arena::{Kind, NONE, Node, flag};
-use crate::tree::tag::{Tag, class};
+use crate::tree::tag::{Tag, category};
 use crate::tree::tokenizer::{NameId, TagToken};
 
 impl Builder<'_> {
@@ -37,7 +37,7 @@ impl Builder<'_> {
                 self.insert_open(token);
             }
             Tag::A => {
-                self.end_earlier(token);
+                self.close_open_duplicate(token);
                 self.insert_formatting(token);
             }
             Tag::B
@@ -55,7 +55,7 @@ impl Builder<'_> {
             Tag::Nobr => {
                 self.reconstruct_formatting();
                 if self.stack.in_scope(Tag::Nobr, Scope::Default) {
-                    self.adopt(token);
+                    self.run_adoption_agency(token);
                 }
                 self.insert_formatting(token);
             }
@@ -68,7 +68,7 @@ impl Builder<'_> {
             }
             Tag::H1 | Tag::H2 | Tag::H3 | Tag::H4 | Tag::H5 | Tag::H6 => {
                 self.close_paragraph();
-                if self.stack.top().is_some_and(|top| !top.is_foreign() && top.tag.is(class::HEADING)) {
+                if self.stack.top().is_some_and(|top| !top.is_foreign() && top.tag.is(category::HEADING)) {
                     self.pop();
                 }
                 self.insert_open(token);
@@ -84,7 +84,7 @@ impl Builder<'_> {
             | Tag::Template
             | Tag::Title => self.insert_into_head(token),
             Tag::Table => {
-                if !self.quirky {
+                if !self.quirks_mode {
                     self.close_paragraph();
                 }
                 self.insert_open(token);

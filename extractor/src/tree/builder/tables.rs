@@ -23,7 +23,7 @@ impl Builder<'_> {
                 self.clear_to(&[Tag::Table]);
                 self.insert_implied(Tag::Colgroup);
                 self.mode = Mode::InColumnGroup;
-                return Flow::Again;
+                return Flow::Reprocess;
             }
             Tag::Tbody | Tag::Tfoot | Tag::Thead => {
                 self.clear_to(&[Tag::Table]);
@@ -34,13 +34,13 @@ impl Builder<'_> {
                 self.clear_to(&[Tag::Table]);
                 self.insert_implied(Tag::Tbody);
                 self.mode = Mode::InTableBody;
-                return Flow::Again;
+                return Flow::Reprocess;
             }
             Tag::Table => {
                 if self.stack.in_scope(Tag::Table, Scope::Table) {
                     self.pop_until(Tag::Table);
                     self.reset_mode();
-                    return Flow::Again;
+                    return Flow::Reprocess;
                 }
             }
             Tag::Style | Tag::Script | Tag::Template => self.insert_into_head(token),
@@ -52,9 +52,9 @@ impl Builder<'_> {
                 }
             }
             _ => {
-                self.foster = true;
+                self.foster_parenting = true;
                 self.start_in_body(token);
-                self.foster = false;
+                self.foster_parenting = false;
             }
         }
         Flow::Done
@@ -81,16 +81,16 @@ impl Builder<'_> {
             | Tag::Tr => {}
             Tag::Template => self.end_template(),
             _ => {
-                self.foster = true;
+                self.foster_parenting = true;
                 self.end_in_body(token);
-                self.foster = false;
+                self.foster_parenting = false;
             }
         }
         Flow::Done
     }
 
     pub(super) fn start_in_caption(&mut self, token: &TagToken) -> Flow {
-        if is_part(token.tag) {
+        if ends_caption_or_cell(token.tag) {
             return self.end_caption();
         }
         self.start_in_body(token);
@@ -126,7 +126,7 @@ impl Builder<'_> {
         self.pop_until(Tag::Caption);
         self.formatting.clear_to_marker();
         self.mode = Mode::InTable;
-        Flow::Again
+        Flow::Reprocess
     }
 
     pub(super) fn start_in_column_group(&mut self, token: &TagToken) -> Flow {
@@ -160,7 +160,7 @@ impl Builder<'_> {
         }
         self.pop();
         self.mode = Mode::InTable;
-        Flow::Again
+        Flow::Reprocess
     }
 
     pub(super) fn start_in_table_body(&mut self, token: &TagToken) -> Flow {
@@ -175,7 +175,7 @@ impl Builder<'_> {
                 self.clear_to(&[Tag::Tbody, Tag::Tfoot, Tag::Thead]);
                 self.insert_implied(Tag::Tr);
                 self.mode = Mode::InRow;
-                Flow::Again
+                Flow::Reprocess
             }
             Tag::Caption | Tag::Col | Tag::Colgroup | Tag::Tbody | Tag::Tfoot | Tag::Thead => self.end_table_body(),
             _ => self.start_in_table(token),
@@ -204,7 +204,7 @@ impl Builder<'_> {
         self.clear_to(&[Tag::Tbody, Tag::Tfoot, Tag::Thead]);
         self.pop_to(self.stack.len() - 1);
         self.mode = Mode::InTable;
-        Flow::Again
+        Flow::Reprocess
     }
 
     pub(super) fn start_in_row(&mut self, token: &TagToken) -> Flow {
@@ -216,7 +216,7 @@ impl Builder<'_> {
                 self.formatting.push_marker();
                 Flow::Done
             }
-            tag if is_part(tag) => self.end_row(),
+            tag if ends_caption_or_cell(tag) => self.end_row(),
             _ => self.start_in_table(token),
         }
     }
@@ -246,17 +246,17 @@ impl Builder<'_> {
         self.clear_to(&[Tag::Tr]);
         self.pop_to(self.stack.len() - 1);
         self.mode = Mode::InTableBody;
-        Flow::Again
+        Flow::Reprocess
     }
 
     pub(super) fn start_in_cell(&mut self, token: &TagToken) -> Flow {
-        if is_part(token.tag) {
+        if ends_caption_or_cell(token.tag) {
             let open = [Tag::Td, Tag::Th].iter().any(|&tag| self.stack.in_scope(tag, Scope::Table));
             if !open {
                 return Flow::Done;
             }
             self.close_cell();
-            return Flow::Again;
+            return Flow::Reprocess;
         }
         self.start_in_body(token);
         Flow::Done
@@ -275,7 +275,7 @@ impl Builder<'_> {
             Tag::Table | Tag::Tbody | Tag::Tfoot | Tag::Thead | Tag::Tr => {
                 if self.stack.in_scope(token.tag, Scope::Table) {
                     self.close_cell();
-                    return Flow::Again;
+                    return Flow::Reprocess;
                 }
             }
             _ => self.end_in_body(token),
@@ -305,7 +305,7 @@ impl Builder<'_> {
 }
 
 /// Start tags that end a caption or a cell.
-fn is_part(tag: Tag) -> bool {
+fn ends_caption_or_cell(tag: Tag) -> bool {
     matches!(
         tag,
         Tag::Caption | Tag::Col | Tag::Colgroup | Tag::Tbody | Tag::Td | Tag::Tfoot | Tag::Th | Tag::Thead | Tag::Tr

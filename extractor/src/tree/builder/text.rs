@@ -8,7 +8,7 @@ use crate::tree::tag::Tag;
 use crate::tree::tokenizer::{Range, is_space};
 
 impl Builder<'_> {
-    /// Inserts text; `flags` says how it is to be read.
+    /// Inserts text; `flags` tells how it is decoded.
     pub(super) fn text(&mut self, range: Range, flags: u8) {
         let mut rest = range;
         if let Some(top) = self.stack.top()
@@ -61,9 +61,9 @@ impl Builder<'_> {
             self.insert_text(range, flags);
             return;
         }
-        self.foster = true;
+        self.foster_parenting = true;
         self.text_in_body(range, flags);
-        self.foster = false;
+        self.foster_parenting = false;
     }
 
     /// Text whose leading white space was split off, in a mode where the two are treated apart.
@@ -71,7 +71,7 @@ impl Builder<'_> {
         match self.mode {
             Mode::Initial => {
                 if !rest.is_empty() {
-                    self.quirky = true;
+                    self.quirks_mode = true;
                     self.mode = Mode::BeforeHtml;
                 }
             }
@@ -121,7 +121,7 @@ impl Builder<'_> {
                 return Flow::Done;
             }
         }
-        if rest.is_empty() { Flow::Done } else { Flow::Again }
+        if rest.is_empty() { Flow::Done } else { Flow::Reprocess }
     }
 
     /// A page of frames keeps only the white space between them.
@@ -201,7 +201,7 @@ impl Builder<'_> {
         if self.mode != Mode::Initial {
             return;
         }
-        self.quirky = Doctype::read(self.tokenizer.source, range).is_quirky();
+        self.quirks_mode = Doctype::read(self.tokenizer.source, range).is_quirks_mode();
         self.arena.push_child(0, Node::new(Kind::Doctype, Tag::Unknown, range.start, range.end));
         self.mode = Mode::BeforeHtml;
     }

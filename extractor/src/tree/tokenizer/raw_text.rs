@@ -1,11 +1,11 @@
-//! Elements whose content is not markup: where they end, also when nobody closed them.
+//! Raw text elements (script, style, title and others): where they end, also when their end tag is missing.
 
 use super::{Range, Tokenizer, ends_tag_name};
 use crate::tree::tag::Tag;
 
-/// What was learnt about the rest of the page, so that no search for an end tag that is not there is made twice.
+/// Results of searches in the rest of the page, so that no search for a missing end tag is repeated.
 #[derive(Debug, Default)]
-pub(super) struct Memory {
+pub(super) struct SearchCache {
     /// Tags whose end tag does not come again.
     unclosed: Vec<Tag>,
     /// A comment inside a script never ended: later scripts are read without such comments.
@@ -33,9 +33,9 @@ impl Tokenizer<'_> {
                 Range::new(start, end)
             }
             None => {
-                let goes_on = self.page_goes_on(start);
-                self.rescued |= goes_on;
-                let end = if goes_on { self.next_known_tag(start) } else { self.bytes.len() };
+                let continues = self.page_continues(start);
+                self.recovered |= continues;
+                let end = if continues { self.next_known_tag(start) } else { self.bytes.len() };
                 self.position = end;
                 Range::new(start, end)
             }
@@ -58,11 +58,11 @@ impl Tokenizer<'_> {
             if let Some(end) = self.script_end(start) {
                 return Some(end);
             }
-            if !self.page_goes_on(start) {
+            if !self.page_continues(start) {
                 return None;
             }
             self.raw_text.endless_comment = true;
-            self.rescued = true;
+            self.recovered = true;
         }
         let end = self.end_tag(tag, start);
         if end.is_none() {
@@ -137,7 +137,7 @@ impl Tokenizer<'_> {
     }
 
     /// Whether `body` or `html` is closed after `start`.
-    fn page_goes_on(&mut self, start: usize) -> bool {
+    fn page_continues(&mut self, start: usize) -> bool {
         let bytes = self.bytes;
         let last = *self.raw_text.page_end.get_or_insert_with(|| {
             memchr::memrchr_iter(b'<', &bytes[start..]).map(|distance| start + distance).find(|&at| {
@@ -155,7 +155,7 @@ impl Tokenizer<'_> {
             at += distance;
             let slash = usize::from(self.bytes.get(at + 1) == Some(&b'/'));
             let name = &self.source.as_bytes()[at + 1 + slash..];
-            let length = super::tag_name_length(&name[..name.len().min(LONGEST_SEARCHED)]);
+            let length = super::tag_name_length(&name[..name.len().min(MAX_NAME_LENGTH)]);
             let known = std::str::from_utf8(&name[..length])
                 .is_ok_and(|name| Tag::of(&name.to_ascii_lowercase()) != Tag::Unknown);
             if known {
@@ -168,4 +168,4 @@ impl Tokenizer<'_> {
 }
 
 /// More letters than any known name has.
-const LONGEST_SEARCHED: usize = 20;
+const MAX_NAME_LENGTH: usize = 20;
