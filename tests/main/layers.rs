@@ -70,6 +70,15 @@ fn no_stage_depends_on_another() {
     }
 }
 
+/// What two stages need in the same sense stands in a crate that knows none of them.
+#[test]
+fn a_leaf_knows_no_stage_and_does_no_io() {
+    let names = tree("pith-preferences");
+    for unwanted in ["pith-crawler", "pith-extractor", "pith-corpus", "pith-eval", "pith", "tokio", "reqwest", "zstd"] {
+        assert!(!names.contains(unwanted), "pith-preferences depends on {unwanted}");
+    }
+}
+
 #[test]
 fn only_the_crawler_speaks_http() {
     for stage in ["pith-extractor", "pith-corpus"] {
