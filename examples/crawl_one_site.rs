@@ -2,7 +2,7 @@
 
 use std::io;
 
-use pith_crawler::{LocalFrontier, LocalOptions, Opic, Page, Plan, Reach, Scope, Sink, crawl, parse_seed};
+use pith_crawler::{Control, LocalFrontier, LocalOptions, Opic, Page, Plan, Reach, Scope, Sink, crawl, parse_seed};
 
 /// Prints what it gets and keeps nothing.
 struct Printer;
@@ -29,7 +29,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     plan.limits.pages = Some(100);
     let folder = std::env::temp_dir().join(format!("crawl_one_site-{}", std::process::id()));
     let frontier = LocalFrontier::open(&folder, LocalOptions::new(Box::new(Opic::default())))?;
-    let report = crawl(&plan, &frontier, Box::new(Printer), Vec::new(), std::future::pending(), |_| {}).await?;
+    let report = crawl(&plan, &frontier, Box::new(Printer), Vec::new(), &Control::default()).await?;
     println!("{:?}", report.stopped);
     std::fs::remove_dir_all(folder)?;
     Ok(())

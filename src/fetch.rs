@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex};
 
 use pith_corpus::warc::{self, PageKind};
 use pith_crawler::{
-    Breadth, Delay, Follow, LocalFrontier, LocalOptions, Network, Page, Plan, Reach, Report, Scope, Sink, host_of,
+    Breadth, Control, Delay, Follow, LocalFrontier, LocalOptions, Network, Page, Plan, Reach, Report, Scope, Sink,
+    host_of,
 };
 use url::Url;
 
@@ -43,8 +44,8 @@ pub fn fetch(urls: &[Url], options: FetchOptions) -> Result<(Vec<warc::Page>, Re
     let pages = Arc::new(Mutex::new(Vec::new()));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let sink = Box::new(Collected(pages.clone()));
-    let report =
-        runtime.block_on(pith_crawler::crawl(&plan, &frontier, sink, Vec::new(), std::future::pending(), |_| {}));
+    let control = Control::default();
+    let report = runtime.block_on(pith_crawler::crawl(&plan, &frontier, sink, Vec::new(), &control));
     runtime.shutdown_background();
     let report = report?;
     let mut pages = std::mem::take(&mut *pages.lock().expect("nothing panics while it holds the pages"));

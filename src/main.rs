@@ -8,6 +8,7 @@ mod batch;
 mod commands;
 mod exit;
 mod fetch;
+mod log;
 mod progress;
 mod signal;
 mod sink;

@@ -3,12 +3,15 @@
 //! The frontier decides what is next, the processor what may be fetched and stored, the sink how pages are stored.
 //! Everything but the sink runs on the caller's thread.
 
-use std::future::Future;
+mod limits;
+
 use std::time::{Duration, Instant};
 
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 
+use self::limits::RunLimits;
+use crate::control::{Control, Limit, Orders, Session};
 use crate::error::Error;
 use crate::frontier::{Frontier, Lease, Next, Settled, Totals};
 use crate::load::Load;
@@ -17,16 +20,14 @@ use crate::plan::Plan;
 use crate::process::{Processed, Processor, Task};
 use crate::progress::{Progress, Report, Status, Stop, errors};
 use crate::sink::Sink;
+use crate::snapshot::{Phase, Snapshot};
 use crate::writer::{Committed, PageWriter};
 
-/// How often figures are reported and leases without a page are settled.
+/// How often snapshots are published and leases without a page are settled.
 const TICK: Duration = Duration::from_millis(200);
-/// How long requests in flight may take when the crawl is to end.
-const DRAIN: Duration = Duration::from_secs(5);
 
-/// Crawls until nothing is left, a limit is reached or `shutdown` is ready; then waits for the requests in flight.
-/// `on_status` gets the figures several times a second. `sink_position` is the position of this sink that the frontier
-/// last recorded.
+/// Crawls until nothing is left, a limit is reached or `control` stops it; then waits for the requests in flight.
+/// `sink_position` is the position of this sink that the frontier last recorded.
 ///
 /// `examples/crawl_one_site.rs` is a whole program around it:
 ///
@@ -37,7 +38,7 @@ const DRAIN: Duration = Duration::from_secs(5);
 /// let plan = Plan::new(vec![seed.clone()], Scope::new(Reach::Host, &[seed], Vec::new(), Vec::new()));
 /// let frontier = LocalFrontier::open("crawl/frontier".as_ref(), LocalOptions::new(Box::new(Opic::default())))?;
 /// let position = frontier.sink_position();
-/// let report = crawl(&plan, &frontier, sink, position, std::future::pending(), |_| {}).await?;
+/// let report = crawl(&plan, &frontier, sink, position, &Control::default()).await?;
 /// println!("{} pages", report.pages);
 /// # Ok(())
 /// # }
@@ -50,18 +51,19 @@ pub async fn crawl<F: Frontier>(
     frontier: &F,
     sink: Box<dyn Sink>,
     sink_position: Vec<u8>,
-    shutdown: impl Future<Output = ()>,
-    mut on_status: impl FnMut(&Status),
+    control: &Control,
 ) -> Result<Report, Error> {
-    frontier.offer(None, &plan.seed_links())?;
+    tracing::info!(seeds = plan.seeds.len(), slots = plan.slots, "the crawl begins");
+    let session = control.begin();
+    frontier.offer(None, &plan.seed_links(&plan.seeds))?;
     let processor = Processor::new(plan, frontier)?;
-    let mut crawl = Crawl::new(plan, frontier, sink, sink_position);
+    let mut crawl = Crawl::new(plan, frontier, &processor, PageWriter::start(sink), sink_position);
     let mut in_flight = FuturesUnordered::new();
     let mut tick = tokio::time::interval(TICK);
     tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-    tokio::pin!(shutdown);
+    let mut has_orders = Box::pin(session.has_orders());
     loop {
-        let wait = crawl.fill_slots(&processor, in_flight.len(), |task| in_flight.push(processor.process(task)))?;
+        let wait = crawl.fill_slots(in_flight.len(), |task| in_flight.push(processor.process(task)))?;
         if crawl.is_over(in_flight.len()) {
             break;
         }
@@ -73,34 +75,37 @@ pub async fn crawl<F: Frontier>(
                     crawl.settle_committed(committed)?;
                 }
             }
-            () = &mut shutdown, if crawl.stop != Some(Stop::Interrupted) => crawl.begin_stop(Stop::Interrupted),
+            () = &mut has_orders => {
+                has_orders.set(session.has_orders());
+                crawl.obey(session.take_orders())?;
+            }
             _ = tick.tick() => {
                 crawl.settle_without_page()?;
                 frontier.set_load(crawl.load.share());
                 crawl.disk_trouble = frontier.disk_trouble();
-                on_status(&crawl.status(in_flight.len()));
+                crawl.publish(&session, in_flight.len());
             }
             Some(processed) = in_flight.next(), if !in_flight.is_empty() => crawl.handle(processed?)?,
             () = tokio::time::sleep(wait), if wait < TICK => {}
         }
     }
     drop(in_flight);
-    crawl.finish()
+    crawl.finish(&session)
 }
 
 struct Crawl<'c, F> {
-    plan: &'c Plan,
     frontier: &'c F,
+    processor: &'c Processor<'c, F>,
     writer: PageWriter,
     progress: Progress,
     totals: Totals,
+    limits: RunLimits,
     /// The position up to which the sink is known to be durable.
     sink_position: Vec<u8>,
     /// Leases that ended without a page to store.
     without_page: Vec<(Lease, Settled)>,
-    stop: Option<Stop>,
-    drain_until: Option<Instant>,
     is_empty: bool,
+    is_paused: bool,
     load: Load,
     /// The trouble of this machine for which the crawl pauses.
     trouble: Option<&'static str>,
@@ -109,19 +114,25 @@ struct Crawl<'c, F> {
 }
 
 impl<'c, F: Frontier> Crawl<'c, F> {
-    fn new(plan: &'c Plan, frontier: &'c F, sink: Box<dyn Sink>, sink_position: Vec<u8>) -> Crawl<'c, F> {
+    fn new(
+        plan: &'c Plan,
+        frontier: &'c F,
+        processor: &'c Processor<'c, F>,
+        writer: PageWriter,
+        sink_position: Vec<u8>,
+    ) -> Crawl<'c, F> {
         let totals = frontier.totals();
         Crawl {
-            plan,
             frontier,
-            writer: PageWriter::start(sink),
+            processor,
+            writer,
             progress: Progress::new(&totals),
             totals,
+            limits: RunLimits::new(plan),
             sink_position,
             without_page: Vec::new(),
-            stop: None,
-            drain_until: None,
             is_empty: false,
+            is_paused: false,
             load: Load::new(),
             trouble: None,
             disk_trouble: None,
@@ -129,18 +140,13 @@ impl<'c, F: Frontier> Crawl<'c, F> {
     }
 
     /// Starts tasks while slots are free; gives the time after which to try again.
-    fn fill_slots(
-        &mut self,
-        processor: &Processor<'_, F>,
-        n_in_flight: usize,
-        mut start: impl FnMut(Task),
-    ) -> Result<Duration, Error> {
-        self.check_limits();
-        self.trouble = processor.trouble().or(self.writer.trouble()).or(self.disk_trouble);
+    fn fill_slots(&mut self, n_in_flight: usize, mut start: impl FnMut(Task)) -> Result<Duration, Error> {
+        self.limits.check(&self.totals, self.progress.elapsed());
+        self.notice_trouble();
         let (mut in_flight, max_in_flight) = (n_in_flight, self.max_in_flight());
         let mut wait = TICK;
-        while self.stop.is_none() && in_flight < max_in_flight {
-            if let Some(hop) = processor.next_hop()? {
+        while in_flight < max_in_flight {
+            if let Some(hop) = self.processor.next_hop()? {
                 start(Task::RobotsHop(hop));
                 in_flight += 1;
                 continue;
@@ -153,7 +159,7 @@ impl<'c, F: Frontier> Crawl<'c, F> {
                 }
                 Next::Wait(time) => {
                     self.is_empty = false;
-                    wait = time.min(processor.next_hop_due().unwrap_or(time));
+                    wait = time.min(self.processor.next_hop_due().unwrap_or(time));
                     break;
                 }
                 Next::Empty => {
@@ -163,47 +169,63 @@ impl<'c, F: Frontier> Crawl<'c, F> {
             }
         }
         if max_in_flight > 0 {
-            processor.set_waiting(self.frontier.n_waiting_hosts(in_flight >= max_in_flight));
+            self.processor.set_waiting(self.frontier.n_waiting_hosts(in_flight >= max_in_flight));
         }
         Ok(wait)
     }
 
+    /// Looks for trouble of this machine.
+    fn notice_trouble(&mut self) {
+        let trouble = self.processor.trouble().or(self.writer.trouble()).or(self.disk_trouble);
+        match trouble {
+            Some(what) if self.trouble != trouble => tracing::warn!(what, "the crawl pauses and tries again"),
+            None if self.trouble.is_some() => tracing::info!("the trouble is over"),
+            _ => {}
+        }
+        self.trouble = trouble;
+    }
+
     /// The number of leases that may be in flight now.
     fn max_in_flight(&self) -> usize {
-        if self.writer.is_behind() || self.trouble.is_some() {
+        let may_not = self.is_paused || self.limits.stop().is_some() || self.trouble.is_some();
+        if may_not || self.writer.is_behind() {
             return 0;
         }
-        let n_expected = self.totals.of(Outcome::Stored) + self.writer.n_uncommitted() as u64;
-        let pages_left = self.plan.limits.pages.map_or(u64::MAX, |most| most.saturating_sub(n_expected));
-        usize::try_from(pages_left).unwrap_or(usize::MAX).min(self.plan.slots)
+        self.limits.max_in_flight(self.totals.of(Outcome::Stored) + self.writer.n_uncommitted() as u64)
     }
 
-    fn check_limits(&mut self) {
-        let limits = &self.plan.limits;
-        if limits.pages.is_some_and(|most| self.totals.of(Outcome::Stored) >= most) {
-            self.begin_stop(Stop::Pages);
-        } else if limits.bytes.is_some_and(|most| self.totals.bytes >= most) {
-            self.begin_stop(Stop::Bytes);
-        } else if limits.time.is_some_and(|most| self.progress.elapsed() >= most) {
-            self.begin_stop(Stop::Time);
+    /// Does what the holder of the control has asked for.
+    fn obey(&mut self, orders: Orders) -> Result<(), Error> {
+        if self.is_paused != orders.is_paused {
+            tracing::info!(is_paused = orders.is_paused, "told to pause or resume");
+            self.is_paused = orders.is_paused;
         }
-    }
-
-    fn begin_stop(&mut self, why: Stop) {
-        if self.stop.is_none() {
-            self.stop = Some(why);
-            self.drain_until = Some(Instant::now() + DRAIN);
-        } else if why == Stop::Interrupted {
-            self.stop = Some(why);
+        for limit in orders.limits {
+            tracing::info!(?limit, "a limit has changed");
+            match limit {
+                Limit::PerHost(most) => self.frontier.set_host_budget(most.unwrap_or(u64::MAX))?,
+                limit => self.limits.set(limit),
+            }
+            self.frontier.set_slots(self.limits.in_force().slots);
+            self.is_empty = false;
         }
+        if !orders.seeds.is_empty() {
+            tracing::info!(seeds = orders.seeds.len(), "seeds were added");
+            self.processor.add_seeds(&orders.seeds)?;
+            self.is_empty = false;
+        }
+        if orders.is_stopped {
+            self.limits.begin_end(Stop::Interrupted);
+        }
+        Ok(())
     }
 
     fn is_over(&self, n_in_flight: usize) -> bool {
         let nothing_left = n_in_flight == 0 && self.writer.n_uncommitted() == 0;
-        match self.drain_until {
+        match self.limits.drain_until() {
             // What the sink cannot take now is fetched again, or found in the sink, when the crawl goes on.
             Some(until) => nothing_left || self.writer.trouble().is_some() || Instant::now() >= until,
-            None => nothing_left && self.is_empty && self.without_page.is_empty(),
+            None => !self.is_paused && nothing_left && self.is_empty && self.without_page.is_empty(),
         }
     }
 
@@ -237,43 +259,81 @@ impl<'c, F: Frontier> Crawl<'c, F> {
     }
 
     fn settle(&mut self, leases: Vec<(Lease, Settled)>) -> Result<(), Error> {
+        self.tell(&leases);
         self.frontier.settle(leases, &self.sink_position)?;
         self.totals = self.frontier.totals();
         self.progress.record(&self.totals);
         Ok(())
     }
 
-    fn status(&mut self, in_flight: usize) -> Status {
+    /// Tells whoever looks, and the log, which URLs are settled.
+    fn tell(&self, leases: &[(Lease, Settled)]) {
+        for (lease, settled) in leases {
+            let url = &lease.link.url;
+            match settled {
+                Settled::Done(record) => {
+                    let (bytes, milliseconds) = (record.bytes, record.milliseconds);
+                    tracing::debug!(
+                        url = url.as_str(),
+                        outcome = record.outcome.name(),
+                        bytes,
+                        milliseconds,
+                        "settled"
+                    );
+                    self.processor.live().settled(url, record);
+                }
+                Settled::Retry => tracing::debug!(url = url.as_str(), attempts = lease.attempts + 1, "to be retried"),
+            }
+        }
+    }
+
+    /// Publishes a snapshot if somebody looks.
+    fn publish(&mut self, session: &Session<'_>, in_flight: usize) {
         self.progress.record(&self.totals);
-        let pages = self.totals.of(Outcome::Stored);
-        let rate = self.progress.rate(&self.totals);
-        let elapsed = self.progress.elapsed();
-        let at_rate = |left: f64| (rate > 0.0).then(|| Duration::try_from_secs_f64(left / rate).ok()).flatten();
-        let limits = &self.plan.limits;
-        let by_pages = limits.pages.and_then(|most| at_rate(most.saturating_sub(pages) as f64));
-        let mean_bytes = self.totals.bytes as f64 / pages.max(1) as f64;
-        let by_bytes =
-            limits.bytes.and_then(|most| at_rate(most.saturating_sub(self.totals.bytes) as f64 / mean_bytes));
-        let by_time = limits.time.map(|most| most.saturating_sub(elapsed));
+        if !session.is_watched() {
+            return;
+        }
+        self.processor.live().begin(self.frontier);
+        let phase = match (self.limits.stop(), self.is_paused) {
+            (Some(_), _) => Phase::Stopping,
+            (None, true) => Phase::Paused,
+            (None, false) => Phase::Running,
+        };
+        let counted = Outcome::ALL.iter().map(|&outcome| (outcome.name(), self.totals.of(outcome)));
+        let mut snapshot = Snapshot {
+            phase,
+            status: self.status(in_flight),
+            limits: self.limits.in_force(),
+            outcomes: counted.filter(|(_, count)| *count > 0).collect(),
+            ..Snapshot::default()
+        };
+        self.processor.live().fill(&mut snapshot);
+        session.publish(snapshot);
+    }
+
+    fn status(&self, in_flight: usize) -> Status {
+        let (elapsed, rate) = (self.progress.elapsed(), self.progress.rate(&self.totals));
         Status {
             elapsed,
-            pages,
+            pages: self.totals.of(Outcome::Stored),
             bytes: self.totals.bytes,
             errors: errors(&self.totals),
             rate,
             in_flight,
             gauges: self.frontier.gauges(),
             trouble: self.trouble,
-            left: [by_pages, by_bytes, by_time].into_iter().flatten().min(),
+            left: self.limits.time_left(&self.totals, elapsed, rate),
         }
     }
 
     /// Settles what is durable, closes the sink and gives the report.
-    fn finish(mut self) -> Result<Report, Error> {
+    fn finish(mut self, session: &Session<'_>) -> Result<Report, Error> {
         self.settle_without_page()?;
-        let stop = self.stop.unwrap_or(Stop::Finished);
+        self.publish(session, 0);
+        let stop = self.limits.stop().unwrap_or(Stop::Finished);
         let report = self.progress.report(self.frontier, stop);
         self.writer.finish()?;
+        tracing::info!(why = ?stop, pages = report.pages, pending = report.pending, "the crawl has ended");
         Ok(report)
     }
 }

@@ -228,7 +228,7 @@ pub struct Offered {
 }
 
 /// Current figures of the frontier, for the progress line.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Gauges {
     /// URLs waiting.
     pub pending: u64,
@@ -328,6 +328,12 @@ pub trait Frontier: Send + Sync {
     /// Reports the share of the time, from 0 to 1, in which the crawl was busy. When it has more work than time, hosts
     /// that bring nothing get fewer slots.
     fn set_load(&self, busy_share: f64);
+
+    /// Changes the largest number of requests to one host.
+    fn set_host_budget(&self, budget: u64) -> Result<(), Error>;
+
+    /// Changes the number of requests that are in flight at once.
+    fn set_slots(&self, slots: usize);
 
     /// Why nothing new should be fetched for now: what is on its way could not be recorded.
     fn disk_trouble(&self) -> Option<&'static str> {

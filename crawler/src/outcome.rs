@@ -100,6 +100,11 @@ impl Outcome {
         matches!(self, Outcome::Stored | Outcome::NotModified | Outcome::Redirected | Outcome::Duplicate)
             || matches!(self, Outcome::SitemapRead | Outcome::NoSitemap | Outcome::Probed)
     }
+
+    /// Whether the URL failed: neither good nor left out on purpose.
+    pub fn is_error(self) -> bool {
+        !self.is_good() && !self.is_left_out()
+    }
 }
 
 impl Outcome {

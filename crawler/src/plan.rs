@@ -59,13 +59,13 @@ impl Plan {
         }
     }
 
-    /// The seeds as links: those that are called as sitemaps are, are read as such.
-    pub(crate) fn seed_links(&self) -> Vec<Link> {
+    /// Seeds as links: those that are called as sitemaps are, are read as such.
+    pub(crate) fn seed_links(&self, seeds: &[Url]) -> Vec<Link> {
         let kind_of = |url: &Url| match self.politeness.sitemaps && is_sitemap_name(url.path()) {
             true => Kind::Sitemap,
             false => Kind::Page,
         };
-        self.seeds.iter().map(|seed| Link { kind: kind_of(seed), ..Link::seed(seed.clone()) }).collect()
+        seeds.iter().map(|seed| Link { kind: kind_of(seed), ..Link::seed(seed.clone()) }).collect()
     }
 }
 

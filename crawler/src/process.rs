@@ -28,6 +28,7 @@ use crate::resolve::Resolver;
 use crate::robots_cache::{RobotsCache, Rules};
 use crate::scope::Scope;
 use crate::sitemap::MAX_SITEMAP_BYTES;
+use crate::snapshot::LiveTables;
 use crate::soft404::Soft404Detector;
 use crate::timed::timed;
 use crate::trouble::Pauses;
@@ -98,6 +99,7 @@ pub(crate) struct Processor<'c, F> {
     pauses: RefCell<Pauses>,
     /// Hosts that wait for a slot: so many requests that have used up their patience are aborted.
     n_waiting: Cell<usize>,
+    live: LiveTables,
 }
 
 impl<'c, F: Frontier> Processor<'c, F> {
@@ -120,12 +122,27 @@ impl<'c, F: Frontier> Processor<'c, F> {
             hops: RefCell::default(),
             pauses: RefCell::default(),
             n_waiting: Cell::new(0),
+            live: LiveTables::default(),
         })
     }
 
     /// Offers the seeds of the plan.
     pub(crate) fn offer_seeds(&self) -> Result<(), Error> {
-        self.frontier.offer(None, &self.plan.seed_links()).map(drop)
+        self.frontier.offer(None, &self.plan.seed_links(&self.plan.seeds)).map(drop)
+    }
+
+    /// Offers more seeds, with which the scope grows.
+    pub(crate) fn add_seeds(&self, seeds: &[Url]) -> Result<(), Error> {
+        for seed in seeds {
+            self.extend_scope(seed)?;
+            self.mirrors.borrow_mut().keep(seed);
+        }
+        self.frontier.offer(None, &self.plan.seed_links(seeds)).map(drop)
+    }
+
+    /// The tables for whoever looks at the crawl.
+    pub(crate) fn live(&self) -> &LiveTables {
+        &self.live
     }
 
     /// The name of this crawler in robots directives.
@@ -317,7 +334,12 @@ impl<'c, F: Frontier> Processor<'c, F> {
     fn rest_after(&self, host: &str, elapsed: Duration, health: Health, crawl_delay: Option<Duration>) -> Duration {
         let usual = self.plan.politeness.delay.after(elapsed);
         let asked = crawl_delay.unwrap_or_default().min(MAX_CRAWL_DELAY);
-        usual.max(asked).max(self.failures.borrow_mut().back_off(host, health))
+        let rest = usual.max(asked).max(self.failures.borrow_mut().back_off(host, health));
+        if health != Health::Healthy {
+            tracing::debug!(host, ?health, ?rest, "the host is left alone");
+        }
+        self.live.rested(host, rest);
+        rest
     }
 }
 

@@ -8,6 +8,7 @@ use serde::Serialize;
 use crate::domain::registrable_domain;
 use crate::frontier::{Frontier, Gauges, Totals};
 use crate::outcome::Outcome;
+use crate::snapshot::{seconds, seconds_if_any};
 
 /// Times kept for the page rate by deciles.
 const MAX_STORE_TIMES: usize = 4096;
@@ -31,9 +32,10 @@ pub enum Stop {
 }
 
 /// Live figures.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Status {
     /// Since this run began.
+    #[serde(rename = "seconds", serialize_with = "seconds")]
     pub elapsed: Duration,
     /// Pages stored, over all runs.
     pub pages: u64,
@@ -50,6 +52,7 @@ pub struct Status {
     /// The trouble of this machine for which the crawl pauses, such as too many open files.
     pub trouble: Option<&'static str>,
     /// The estimated time until a limit ends the run, at the current rate.
+    #[serde(rename = "seconds_left", serialize_with = "seconds_if_any")]
     pub left: Option<Duration>,
 }
 
@@ -244,8 +247,7 @@ impl Progress {
 
 /// URLs that failed: neither good nor left out on purpose.
 pub(crate) fn errors(totals: &Totals) -> u64 {
-    let is_error = |outcome: &&Outcome| !outcome.is_good() && !outcome.is_left_out();
-    Outcome::ALL.iter().filter(is_error).map(|&outcome| totals.of(outcome)).sum()
+    Outcome::ALL.iter().filter(|outcome| outcome.is_error()).map(|&outcome| totals.of(outcome)).sum()
 }
 
 #[cfg(test)]

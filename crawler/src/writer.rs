@@ -228,6 +228,7 @@ fn run(
             bytes = 0;
             match pause.retry(|| sink.commit()) {
                 Ok(sink_position) => {
+                    tracing::debug!(pages = leases.len(), "pages are durable");
                     let _ = committed.send(Ok(Committed { leases: std::mem::take(&mut leases), sink_position }));
                 }
                 Err(error) => return report(error, committed, pause),

@@ -7,13 +7,15 @@ mod repair;
 mod report;
 mod seeds;
 
-use std::cell::Cell;
+use std::sync::{Arc, OnceLock};
 
 use pith_corpus::Error;
 use pith_corpus::atomic_file::write_atomically;
 use pith_corpus::folder::{FolderKind, OwnedFolder};
 use pith_corpus::warc::is_shard_name;
-use pith_crawler::{Explore, Frontier, LocalFrontier, LocalOptions, OpenFiles, Plan, Report, Stop, is_frontier_file};
+use pith_crawler::{
+    Control, Explore, Frontier, LocalFrontier, LocalOptions, OpenFiles, Plan, Report, Sink, Stop, is_frontier_file,
+};
 
 pub use self::flags::{Args, duration, size, user_agent};
 use self::plan::{order, plan, refresh, shard_options};
@@ -30,6 +32,7 @@ const NAMES: [&str; 6] = ["frontier/", "frontier/contents/", "pages/", "report.j
 
 /// Crawls until nothing is left or a limit is reached.
 pub fn run(args: Args) -> Result<Exit, Failure> {
+    args.log.start();
     let folders = Folders::of(&args.out);
     if args.is_repair_only() {
         let mut folder = OwnedFolder::open(&args.out, FolderKind::Crawl).map_err(failure)?;
@@ -60,27 +63,14 @@ pub fn run(args: Args) -> Result<Exit, Failure> {
     }
     folders.check_frontier()?;
     let damaged = |error| folders.frontier_failure(error);
-    let frontier = LocalFrontier::open(&folders.frontier, options).map_err(damaged)?;
+    let frontier = Arc::new(LocalFrontier::open(&folders.frontier, options).map_err(damaged)?);
     folders.check_shards(&frontier.sink_position())?;
     folders.adopt(&plan, &frontier, args.quiet)?;
     take_up(&args, &plan, &folders, &frontier)?;
     let mark = frontier.sink_position();
     let sink =
         Shards::open(&folders.pages, shard_options(&args), &mark).map_err(|error| folders.shard_failure(error))?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let mut display = Display::new(args.quiet);
-    let signal = Cell::new(None);
-    let report = runtime.block_on(pith_crawler::crawl(
-        &plan,
-        &frontier,
-        Box::new(sink),
-        mark,
-        interrupted(args.quiet, &signal),
-        |status| display.show(status, || frontier.next_resting_host()),
-    ));
-    // Look-ups of names that nobody answers would hold the end up.
-    runtime.shutdown_background();
-    display.clear();
+    let (report, signal) = crawl(&args, &plan, &frontier, Box::new(sink), mark)?;
     let report = report.map_err(damaged)?;
     frontier.checkpoint()?;
     let mut harvest = harvest.map(|harvest| harvest.lock().expect("nothing panics while it holds it").clone());
@@ -105,7 +95,7 @@ pub fn run(args: Args) -> Result<Exit, Failure> {
             print_harvest(harvest)?;
         }
     }
-    if let (Stop::Interrupted, Some(signal)) = (report.stopped, signal.get()) {
+    if let (Stop::Interrupted, Some(signal)) = (report.stopped, signal) {
         sayln!(
             "stopped by {}: {} pages and {} waiting URLs are safe in {}; the same command goes on",
             signal.name(),
@@ -119,6 +109,31 @@ pub fn run(args: Args) -> Result<Exit, Failure> {
         return Err(bad_seed(&plan, &report));
     }
     Ok(if frontier.gauges().pending == 0 && has_losses(&report) { Exit::Losses } else { Exit::Done })
+}
+
+/// Runs the crawl with its progress line; gives its report and the signal that stopped it.
+fn crawl(
+    args: &Args,
+    plan: &Plan,
+    frontier: &Arc<LocalFrontier>,
+    sink: Box<dyn Sink>,
+    mark: Vec<u8>,
+) -> Result<(Result<Report, pith_crawler::Error>, Option<Signal>), Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let control = Control::default();
+    let signal = Arc::new(OnceLock::new());
+    runtime.spawn(stop_when_told(args.quiet, control.clone(), signal.clone()));
+    let display = (!args.quiet).then(|| {
+        let display = Display::new(args.log.is_on());
+        runtime.spawn(display.follow(control.snapshots(), frontier.clone()))
+    });
+    let report = runtime.block_on(pith_crawler::crawl(plan, &**frontier, sink, mark, &control));
+    if let Some(display) = display {
+        runtime.block_on(display).expect("the progress line does not panic");
+    }
+    // Look-ups of names that nobody answers would hold the end up.
+    runtime.shutdown_background();
+    Ok((report, signal.get().copied()))
 }
 
 /// URLs that could not be had through no fault of theirs.
@@ -155,14 +170,14 @@ fn remove_previous_crawl(folder: &mut OwnedFolder) -> Result<(), Error> {
     Ok(())
 }
 
-/// Ready at the first Ctrl-C; a second one ends the process at once. What was settled is safe either way.
-async fn interrupted(quiet: bool, told: &Cell<Option<Signal>>) {
-    told.set(Some(Signal::next().await));
+/// Stops the crawl at the first Ctrl-C; a second one ends the process at once. What was settled is safe either way.
+async fn stop_when_told(quiet: bool, control: Control, told: Arc<OnceLock<Signal>>) {
+    let first = Signal::next().await;
+    let _ = told.set(first);
+    control.stop();
     if !quiet {
         sayln!("\nstopping: requests on their way may end; again to stop at once");
     }
-    tokio::spawn(async {
-        let signal = Signal::next().await;
-        std::process::exit(signal.code().into());
-    });
+    let second = Signal::next().await;
+    std::process::exit(second.code().into());
 }

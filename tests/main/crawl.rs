@@ -85,6 +85,24 @@ pub fn check_gaps(web: &RunningWeb, delay: impl Fn(&str) -> Duration) {
 }
 
 #[test]
+fn a_log_is_written_where_it_is_asked_for() {
+    let web = Web::start(WebConfig { hosts: 2, pages_per_host: 5, ..WebConfig::default() }).unwrap();
+    let out = tempfile::tempdir().unwrap();
+    let log = |words: &[&str]| {
+        let words = [&["--delay", "0s", "--fresh"], words].concat();
+        String::from_utf8(crawl(&web, out.path(), &words).stderr).unwrap()
+    };
+    assert_eq!(log(&[]), "");
+    let text = log(&["--log-level", "info"]);
+    assert!(text.contains("INFO pith_crawler::engine: the crawl begins") && !text.contains("DEBUG"), "{text}");
+    let lines = log(&["--log-level", "debug", "--log-format", "json"]);
+    let events: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let settled = events.iter().filter(|event| event["message"] == "settled" && event["outcome"] == "stored");
+    assert_eq!(settled.count() as u64, report(out.path())["pages"].as_u64().unwrap(), "{lines}");
+    assert!(events.iter().all(|event| event["target"].as_str().unwrap().starts_with("pith")), "{lines}");
+}
+
+#[test]
 fn every_reachable_page_is_stored_once() {
     let traps = Traps { session_ids: true, ..Traps::default() };
     let config =

@@ -282,6 +282,25 @@ fn a_host_gives_no_more_than_its_budget() {
 }
 
 #[test]
+fn a_budget_that_changes_counts_at_once() {
+    let bench = Bench::new();
+    let frontier = bench.open();
+    frontier.offer(None, &[links(1, 0..10), links(2, 0..2)].concat()).unwrap();
+    let lease = fetch(&frontier);
+    frontier.rest(&lease, HostRest::AfterResponse(Duration::ZERO)).unwrap();
+    frontier.settle(vec![(lease, done(Outcome::Stored))], b"").unwrap();
+    frontier.set_host_budget(1).unwrap();
+    assert_eq!(drain(&frontier).len(), 1, "one host has had its share, the other has one more");
+    assert!(matches!(frontier.lease().unwrap(), Next::Empty));
+    frontier.set_host_budget(4).unwrap();
+    assert_eq!(frontier.gauges().pending, 10);
+    assert_eq!(drain(&frontier).len(), 4);
+    frontier.set_host_budget(u64::MAX).unwrap();
+    assert_eq!(drain(&frontier).len(), 6);
+    assert_eq!(frontier.gauges().pending, 0);
+}
+
+#[test]
 fn a_page_that_repeats_another_of_its_host_is_told_also_after_a_kill() {
     let bench = Bench::new();
     let frontier = bench.open();

@@ -208,6 +208,15 @@ impl Frontier for LocalFrontier {
         inner.lanes.set_load(busy_share, now);
     }
 
+    fn set_host_budget(&self, budget: u64) -> Result<(), Error> {
+        self.lock().set_host_budget(budget);
+        Ok(())
+    }
+
+    fn set_slots(&self, slots: usize) {
+        self.lock().lanes.set_slots(slots);
+    }
+
     fn disk_trouble(&self) -> Option<&'static str> {
         disk_trouble(&self.lock().folder)
     }

@@ -167,12 +167,16 @@ impl<F: Frontier> Processor<'_, F> {
         self.hops.borrow_mut().end(origin);
         match answer {
             RobotsAnswer::Rules(robots, body) => {
+                tracing::debug!(origin = origin.as_str(), bytes = body.len(), "the rules of robots.txt are known");
                 self.robots.borrow_mut().insert(origin, robots.clone());
                 let stored = StoredRobots { body: body.to_vec(), fetched_at: SystemTime::now() };
                 self.frontier.store_robots(&origin_of(origin), &stored)?;
                 self.offer_sitemaps(origin, &robots)?;
             }
-            RobotsAnswer::Redirect(_) | RobotsAnswer::Failed => self.robots.borrow_mut().record_failure(origin),
+            RobotsAnswer::Redirect(_) | RobotsAnswer::Failed => {
+                tracing::debug!(origin = origin.as_str(), "robots.txt could not be had");
+                self.robots.borrow_mut().record_failure(origin);
+            }
         }
         Ok(())
     }

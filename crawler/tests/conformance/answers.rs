@@ -6,7 +6,9 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use pith_crawler::{Delay, LocalFrontier, LocalOptions, Page, Plan, Reach, Scope, Sink, Stop, crawl, order_named};
+use pith_crawler::{
+    Control, Delay, LocalFrontier, LocalOptions, Page, Plan, Reach, Scope, Sink, Stop, crawl, order_named,
+};
 use url::Url;
 
 use super::suite::{Tally, bytes, own_and, say};
@@ -58,7 +60,8 @@ fn ask(url: &str) -> Option<&'static str> {
     plan.response_limits.max_time = MAX_TIME;
     plan.attempts = 1;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let crawled = crawl(&plan, &frontier, Box::new(Nowhere), Vec::new(), std::future::pending(), |_| {});
+    let control = Control::default();
+    let crawled = crawl(&plan, &frontier, Box::new(Nowhere), Vec::new(), &control);
     let report = runtime.block_on(crawled).unwrap();
     assert_eq!(report.stopped, Stop::Finished);
     let first = report.outcomes.iter().find(|(name, _)| **name != "probed");

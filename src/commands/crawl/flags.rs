@@ -6,6 +6,8 @@ use std::time::Duration;
 use clap::ValueEnum;
 use pith_crawler::{DEFAULT_EXPLORE, Delay, Override, Reach, Refresh};
 
+use crate::log::LogArgs;
+
 const EXAMPLES: &str = "Examples:
   pith crawl https://example.org/ --out crawl
   pith crawl --seeds seeds.txt --out crawl --scope domain --pages 100000 --contact me@example.org";
@@ -171,6 +173,8 @@ pub struct Args {
     /// Print nothing but errors
     #[arg(long)]
     pub(super) quiet: bool,
+    #[command(flatten)]
+    pub(super) log: LogArgs,
 }
 
 impl Args {

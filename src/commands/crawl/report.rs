@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use pith_corpus::atomic_file::write_atomically;
-use pith_crawler::{Harvest, LocalFrontier, Report, RestingHost, Status, Stop};
+use pith_crawler::{Harvest, LocalFrontier, Phase, Report, RestingHost, Snapshots, Status, Stop};
 use serde_json::Value;
 
 use super::flags::Args;
@@ -14,8 +15,8 @@ use crate::exit::Failure;
 
 /// The progress line, redrawn on a terminal. Elsewhere only what is out of the ordinary is said.
 pub(super) struct Display {
-    quiet: bool,
-    is_terminal: bool,
+    /// Whether there is a line: a terminal that no log is written to.
+    has_line: bool,
     shown: Option<Instant>,
     /// The host whose long rest was told last.
     told: Option<String>,
@@ -32,16 +33,24 @@ const LONG_REST: Duration = Duration::from_secs(30);
 const SAID_AGAIN_AFTER: Duration = Duration::from_secs(60);
 
 impl Display {
-    pub(super) fn new(quiet: bool) -> Display {
-        let is_terminal = std::io::stderr().is_terminal();
-        Display { quiet, is_terminal, shown: None, told: None, trouble: None, paused: None }
+    /// A display beside a log on the same terminal has no line.
+    pub(super) fn new(has_log: bool) -> Display {
+        let has_line = std::io::stderr().is_terminal() && !has_log;
+        Display { has_line, shown: None, told: None, trouble: None, paused: None }
+    }
+
+    /// Shows a crawl until it ends.
+    pub(super) async fn follow(mut self, mut snapshots: Snapshots, frontier: Arc<LocalFrontier>) {
+        while let Some(snapshot) = snapshots.next().await {
+            if snapshot.phase != Phase::Ended {
+                self.show(&snapshot.status, || frontier.next_resting_host());
+            }
+        }
+        self.clear();
     }
 
     /// Shows the figures; `resting` gives the host that is waited for when nothing else is left to do.
-    pub(super) fn show(&mut self, status: &Status, resting: impl FnOnce() -> Option<RestingHost>) {
-        if self.quiet {
-            return;
-        }
+    fn show(&mut self, status: &Status, resting: impl FnOnce() -> Option<RestingHost>) {
         self.say_trouble(status.trouble);
         let is_idle = status.gauges.ready_hosts == 0 && status.in_flight == 0 && status.gauges.pending > 0;
         // A crawl that only waits says so at once, not at the next line.
@@ -51,7 +60,7 @@ impl Display {
             sayln!("waiting: {}; stop with Ctrl-C, run again to go on", describe_rest(host));
             self.told = Some(host.name.clone());
         }
-        if !self.is_terminal || self.shown.is_some_and(|shown| shown.elapsed() < REDRAW_EVERY) {
+        if !self.has_line || self.shown.is_some_and(|shown| shown.elapsed() < REDRAW_EVERY) {
             return;
         }
         self.shown = Some(Instant::now());
@@ -85,8 +94,8 @@ impl Display {
         }
     }
 
-    pub(super) fn clear(&self) {
-        if self.is_terminal && self.shown.is_some() {
+    fn clear(&self) {
+        if self.has_line && self.shown.is_some() {
             crate::print::talk(format_args!("\r\x1b[K"));
         }
     }

@@ -41,6 +41,23 @@ impl Inner {
         self.set_state(number, state);
     }
 
+    /// Changes the largest number of requests to one host: hosts that have had their share wait, or no longer do.
+    pub(super) fn set_host_budget(&mut self, budget: u64) {
+        self.host_budget = budget;
+        for number in 0..self.hosts.len() as u32 {
+            let host = self.hosts.get(number);
+            let has_budget = u64::from(host.fetched) < budget;
+            match host.state {
+                HostState::Exhausted if has_budget => {
+                    self.pending += u64::from(host.pending);
+                    self.make_ready(number);
+                }
+                HostState::Ready(_) if !has_budget => self.make_ready(number),
+                _ => {}
+            }
+        }
+    }
+
     /// Moves a host to a state, and to the lane where it belongs now.
     pub(super) fn set_state(&mut self, number: u32, state: HostState) {
         self.lanes.set_state(number, self.hosts.get_mut(number), state);

@@ -176,6 +176,11 @@ impl Lanes {
         }
     }
 
+    /// Changes the number of slots.
+    pub(super) fn set_slots(&mut self, slots: usize) {
+        self.slots = slots.max(1);
+    }
+
     /// Moves a host to a state, and to the lane where it belongs now.
     pub(super) fn set_state(&mut self, number: u32, host: &mut Host, state: HostState) {
         let (lane, shares_out) = (host.account.lane as usize, self.shares_out());

@@ -106,6 +106,7 @@ impl Inner {
             inner.drop_stale(number)?;
         }
         inner.rest_all_hosts();
+        tracing::info!(urls = inner.n_urls, pending = inner.pending, hosts = n_hosts, "the frontier is open");
         Ok(inner)
     }
 
@@ -255,6 +256,7 @@ impl Inner {
         self.seen.remove_replaced_files();
         self.content_digests.remove_replaced_files();
         self.checkpointed = snapshot.journal;
+        tracing::debug!(urls = self.n_urls, hosts = self.hosts.len(), "a checkpoint was written");
         Ok(())
     }
 }
