@@ -8,7 +8,7 @@ use std::collections::HashSet;
 
 use crate::error::Error;
 use crate::fetch::charset;
-use crate::frontier::{FetchRecord, Frontier, Lease, LocalFrontier, Settled, StoredLease};
+use crate::frontier::{FetchRecord, Frontier, Lease, LocalFrontier, Settled, Settlement, StoredLease};
 use crate::links::LinkScanner;
 use crate::media_type::{MediaType, sniff};
 use crate::outcome::Outcome;
@@ -65,7 +65,7 @@ pub fn adopt(
     for stored in pages {
         let stored = stored.map_err(Error::Sink)?;
         // A copy that was stored later is a refresh, which needs the first one to be settled.
-        if settled.iter().any(|(lease, _): &(Lease, Settled)| lease.link.url == stored.page.url) {
+        if settled.iter().any(|settlement: &Settlement| settlement.lease.link.url == stored.page.url) {
             frontier.settle(std::mem::take(&mut settled), &sink_position)?;
         }
         settled.push(adoption.adopt(&stored)?);
@@ -119,7 +119,7 @@ struct Adoption<'c> {
 }
 
 impl Adoption<'_> {
-    fn adopt(&mut self, stored: &StoredPage) -> Result<(Lease, Settled), Error> {
+    fn adopt(&mut self, stored: &StoredPage) -> Result<Settlement, Error> {
         let page = &stored.page;
         let StoredLease { mut lease, is_new, is_refresh } = self.frontier.lease_stored(&page.url, page.fetched_at)?;
         if is_new {
@@ -136,10 +136,11 @@ impl Adoption<'_> {
             StoredBody::Repeat => Outcome::Duplicate,
         };
         lease.validators = Validators::of(page).map(Box::new);
-        Ok((lease, Settled::Done(FetchRecord { outcome, bytes: 0, milliseconds: 0, digest: 0 })))
+        let record = FetchRecord { outcome, bytes: 0, milliseconds: 0, digest: 0 };
+        Ok(Settlement::new(lease, Settled::Done(record)))
     }
 
-    fn process(&self, lease: Lease, page: &Page) -> Result<(Lease, Settled), Error> {
+    fn process(&self, lease: Lease, page: &Page) -> Result<Settlement, Error> {
         let mut page = page.clone();
         page.media_type = media_type(&page);
         let scanner = is_html(&page.media_type).then(|| scan_links(&self.processor, &page));
@@ -153,8 +154,7 @@ impl Adoption<'_> {
             }
         }
         match processed {
-            Processed::Store(lease, _, record) => Ok((lease, Settled::Done(record))),
-            Processed::Settle(lease, settled) => Ok((lease, settled)),
+            Processed::Store(settlement, _) | Processed::Settle(settlement) => Ok(settlement),
             Processed::Returned => unreachable!("a page at hand is not given back"),
         }
     }
@@ -228,14 +228,17 @@ mod tests {
             let mut n_stored = 0;
             while n_stored < n {
                 let Next::Fetch(lease) = frontier.lease().unwrap() else {
-                    assert!(!unsettled.is_empty() || matches!(frontier.lease().unwrap(), Next::Empty));
+                    if unsettled.is_empty() {
+                        assert!(matches!(frontier.lease().unwrap(), Next::Empty));
+                        break;
+                    }
                     settle(&mut unsettled, stored);
-                    break;
+                    continue;
                 };
                 frontier.rest(&lease, HostRest::AfterResponse(Duration::ZERO)).unwrap();
                 if lease.link.kind == Kind::Probe {
                     let record = FetchRecord { outcome: Outcome::Probed, bytes: 0, milliseconds: 0, digest: 0 };
-                    unsettled.push((lease, Settled::Done(record)));
+                    unsettled.push(Settlement::new(lease, Settled::Done(record)));
                     continue;
                 }
                 let page = self.page(&lease.link.url);

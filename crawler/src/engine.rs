@@ -13,7 +13,7 @@ use futures_util::stream::FuturesUnordered;
 use self::limits::RunLimits;
 use crate::control::{Control, Limit, Orders, Session};
 use crate::error::Error;
-use crate::frontier::{Frontier, Lease, Next, Settled, Totals};
+use crate::frontier::{Frontier, Next, Settled, Settlement, Totals};
 use crate::load::Load;
 use crate::outcome::Outcome;
 use crate::plan::Plan;
@@ -55,7 +55,7 @@ pub async fn crawl<F: Frontier>(
 ) -> Result<Report, Error> {
     tracing::info!(seeds = plan.seeds.len(), slots = plan.slots, "the crawl begins");
     let session = control.begin();
-    frontier.offer(None, &plan.seed_links(&plan.seeds))?;
+    frontier.offer(&plan.seed_links(&plan.seeds))?;
     let processor = Processor::new(plan, frontier)?;
     let mut crawl = Crawl::new(plan, frontier, &processor, PageWriter::start(sink), sink_position);
     let mut in_flight = FuturesUnordered::new();
@@ -103,7 +103,7 @@ struct Crawl<'c, F> {
     /// The position up to which the sink is known to be durable.
     sink_position: Vec<u8>,
     /// Leases that ended without a page to store.
-    without_page: Vec<(Lease, Settled)>,
+    without_page: Vec<Settlement>,
     is_empty: bool,
     is_paused: bool,
     load: Load,
@@ -145,6 +145,14 @@ impl<'c, F: Frontier> Crawl<'c, F> {
         self.notice_trouble();
         let (mut in_flight, max_in_flight) = (n_in_flight, self.max_in_flight());
         let mut wait = TICK;
+        if in_flight == 0 {
+            self.settle_without_page()?;
+            // One page at a time: the links of the last one come first, and the order is exactly the policy's.
+            if self.limits.in_force().slots == 1 && self.writer.n_uncommitted() > 0 {
+                self.writer.commit_now();
+                return Ok(wait);
+            }
+        }
         while in_flight < max_in_flight {
             if let Some(hop) = self.processor.next_hop()? {
                 start(Task::RobotsHop(hop));
@@ -167,6 +175,10 @@ impl<'c, F: Frontier> Crawl<'c, F> {
                     break;
                 }
             }
+        }
+        if in_flight == 0 && self.writer.n_uncommitted() > 0 {
+            // The links of these pages are all that can be waited for.
+            self.writer.commit_now();
         }
         if max_in_flight > 0 {
             self.processor.set_waiting(self.frontier.n_waiting_hosts(in_flight >= max_in_flight));
@@ -232,20 +244,20 @@ impl<'c, F: Frontier> Crawl<'c, F> {
     fn handle(&mut self, processed: Processed) -> Result<(), Error> {
         match processed {
             Processed::Returned => {}
-            Processed::Settle(lease, settled) => {
-                self.without_page.push((lease, settled));
+            Processed::Settle(settlement) => {
+                self.without_page.push(settlement);
                 if self.without_page.len() >= 1000 {
                     self.settle_without_page()?;
                 }
             }
-            Processed::Store(lease, page, record) => self.writer.put(lease, *page, record),
+            Processed::Store(settlement, page) => self.writer.put(settlement, *page),
         }
         Ok(())
     }
 
     fn settle_committed(&mut self, committed: Committed) -> Result<(), Error> {
-        let pages = committed.leases.into_iter().map(|(lease, record)| (lease, Settled::Done(record)));
-        let all: Vec<_> = self.without_page.drain(..).chain(pages).collect();
+        let mut all = std::mem::take(&mut self.without_page);
+        all.extend(committed.settlements);
         self.sink_position = committed.sink_position;
         self.settle(all)
     }
@@ -258,17 +270,17 @@ impl<'c, F: Frontier> Crawl<'c, F> {
         self.settle(all)
     }
 
-    fn settle(&mut self, leases: Vec<(Lease, Settled)>) -> Result<(), Error> {
-        self.tell(&leases);
-        self.frontier.settle(leases, &self.sink_position)?;
+    fn settle(&mut self, batch: Vec<Settlement>) -> Result<(), Error> {
+        self.tell(&batch);
+        self.frontier.settle(batch, &self.sink_position)?;
         self.totals = self.frontier.totals();
         self.progress.record(&self.totals);
         Ok(())
     }
 
     /// Tells whoever looks, and the log, which URLs are settled.
-    fn tell(&self, leases: &[(Lease, Settled)]) {
-        for (lease, settled) in leases {
+    fn tell(&self, batch: &[Settlement]) {
+        for Settlement { lease, settled, .. } in batch {
             let url = &lease.link.url;
             match settled {
                 Settled::Done(record) => {

@@ -1,8 +1,8 @@
 //! The frontier: which URLs are known, which wait, and which may be fetched now.
 //!
 //! A URL passes through three calls. [`Frontier::offer`] adds it if it is new, [`Frontier::lease`] hands it out when
-//! its host is ready, and [`Frontier::settle`] records how it ended. A lease that was not settled when the process was
-//! killed is handed out again after the next start.
+//! its host is ready, and [`Frontier::settle`] records how it ended, together with the links that were found. A lease that
+//! was not settled when the process was killed is handed out again after the next start.
 
 mod checkpoint;
 mod claims;
@@ -34,10 +34,10 @@ pub use names::is_frontier_file;
 use std::fmt::Write;
 use std::time::{Duration, SystemTime};
 
+use bytes::Bytes;
 use url::Url;
 
 use crate::error::Error;
-use crate::order::FetchedPage;
 use crate::outcome::Outcome;
 use crate::validators::Validators;
 
@@ -160,6 +160,42 @@ pub enum Settled {
     Done(FetchRecord),
     /// The URL failed for now and is queued again, behind others of its priority, with one more attempt counted.
     Retry,
+}
+
+/// The end of a lease and the links of its page: one unit. Either both are recorded or neither is, so that a page passes
+/// its score on to its links once.
+#[derive(Debug)]
+pub struct Settlement {
+    /// The lease that ends.
+    pub lease: Lease,
+    /// How it ends.
+    pub settled: Settled,
+    /// What the page links to; `None` when nothing was read, or when its links do not count.
+    pub outlinks: Option<Outlinks>,
+}
+
+impl Settlement {
+    /// An end without links.
+    pub fn new(lease: Lease, settled: Settled) -> Settlement {
+        Settlement { lease, settled, outlinks: None }
+    }
+
+    /// The bytes of memory that its links take, about.
+    pub(crate) fn link_bytes(&self) -> usize {
+        let bytes = |link: &Link| size_of::<Link>() + link.url.as_str().len() + link.anchor.len() + link.context.len();
+        self.outlinks.as_ref().map_or(0, |found| found.links.iter().map(bytes).sum())
+    }
+}
+
+/// What a page links to.
+#[derive(Clone, Debug, Default)]
+pub struct Outlinks {
+    /// The links that belong to the crawl. The target of a redirect is the only one, one hop further.
+    pub links: Vec<Link>,
+    /// Whether the URL redirects.
+    pub is_redirect: bool,
+    /// The text of the page in UTF-8, for an ordering policy that reads it; empty for others.
+    pub text: Bytes,
 }
 
 /// The result of one fetch.
@@ -296,10 +332,10 @@ pub struct HostTally<'f> {
 
 /// The interface of a frontier. Every backend passes the same contract tests.
 pub trait Frontier: Send + Sync {
-    /// Adds the links of a page, or seeds and sitemap entries when there is no page. A URL is added once, however often
-    /// it is offered; of several claims about its kind, depth and hops the best counts, also when it was fetched by a
-    /// worse one before. A redirect is offered as a page with its target as the only link, one hop further.
-    fn offer(&self, page: Option<FetchedPage<'_>>, links: &[Link]) -> Result<Offered, Error>;
+    /// Adds links that no page is settled with: seeds, sitemap entries, probes. A URL is added once, however often it is
+    /// found; of several claims about its kind, depth and hops the best counts, also when it was fetched by a worse one
+    /// before.
+    fn offer(&self, links: &[Link]) -> Result<Offered, Error>;
 
     /// Lets these URLs be fetched before all others of their hosts, unless they were fetched before.
     fn expedite(&self, links: &[Link]) -> Result<(), Error>;
@@ -344,9 +380,9 @@ pub trait Frontier: Send + Sync {
     /// [`ContentMatch::New`].
     fn match_content(&self, lease: &Lease, digest: u64) -> Result<ContentMatch, Error>;
 
-    /// Ends leases. Their pages must be durable by now. `sink_position`, the end of the durable data in the sink, is
-    /// journaled with them.
-    fn settle(&self, leases: Vec<(Lease, Settled)>, sink_position: &[u8]) -> Result<(), Error>;
+    /// Ends leases and adds the links of their pages, which must be durable by now. `sink_position`, the end of the
+    /// durable data in the sink, is recorded with them, all at once.
+    fn settle(&self, batch: Vec<Settlement>, sink_position: &[u8]) -> Result<(), Error>;
 
     /// Records that a seed was redirected to this URL, so that its host is within scope in later runs too.
     fn extend_scope(&self, url: &Url) -> Result<(), Error>;

@@ -57,7 +57,8 @@ pub use engine::crawl;
 pub use error::Error;
 pub use frontier::{
     Claim, ContentMatch, FetchRecord, Frontier, Gauges, HostRest, HostTally, Kind, Lease, LeaseId, Link, LocalFrontier,
-    LocalOptions, Next, Offered, RestingHost, Settled, StoredRobots, Totals, host_of, is_frontier_file,
+    LocalOptions, Next, Offered, Outlinks, RestingHost, Settled, Settlement, StoredRobots, Totals, host_of,
+    is_frontier_file,
 };
 pub use links::{AnchorText, FoundLink, LinkScanner, PageLinks, RobotsDirectives, Source};
 pub use media_type::MediaType;

@@ -17,7 +17,7 @@ use self::hops::RobotsHops;
 use self::sitemap::SitemapBody;
 use crate::error::Error;
 use crate::fetch::{FetchResponse, Fetcher, Need, NotNow, Wanted, charset};
-use crate::frontier::{FetchRecord, Frontier, HostRest, Kind, Lease, Settled, host_of};
+use crate::frontier::{FetchRecord, Frontier, HostRest, Kind, Lease, Settled, Settlement, host_of};
 use crate::links::{AnchorText, LinkScanner};
 use crate::mirror::Mirrors;
 use crate::outcome::Outcome;
@@ -56,19 +56,18 @@ pub(crate) enum Processed {
     /// It was given back to the frontier.
     Returned,
     /// To be settled; there is no page to store.
-    Settle(Lease, Settled),
+    Settle(Settlement),
     /// To be settled once this page is durable.
-    Store(Lease, Box<Page>, FetchRecord),
+    Store(Settlement, Box<Page>),
 }
 
 impl Processed {
     /// Whether a page was processed whose links were followed: neither a duplicate nor a missing page.
     pub(crate) fn is_news(&self) -> bool {
-        match self {
-            Processed::Returned => false,
-            Processed::Settle(_, Settled::Done(record)) => record.outcome != Outcome::SoftNotFound,
-            Processed::Settle(..) => false,
-            Processed::Store(.., record) => record.outcome != Outcome::Duplicate,
+        let (Processed::Settle(settlement) | Processed::Store(settlement, _)) = self else { return false };
+        match settlement.settled {
+            Settled::Done(record) => !matches!(record.outcome, Outcome::SoftNotFound | Outcome::Duplicate),
+            Settled::Retry => false,
         }
     }
 }
@@ -128,7 +127,7 @@ impl<'c, F: Frontier> Processor<'c, F> {
 
     /// Offers the seeds of the plan.
     pub(crate) fn offer_seeds(&self) -> Result<(), Error> {
-        self.frontier.offer(None, &self.plan.seed_links(&self.plan.seeds)).map(drop)
+        self.frontier.offer(&self.plan.seed_links(&self.plan.seeds)).map(drop)
     }
 
     /// Offers more seeds, with which the scope grows.
@@ -137,7 +136,7 @@ impl<'c, F: Frontier> Processor<'c, F> {
             self.extend_scope(seed)?;
             self.mirrors.borrow_mut().keep(seed);
         }
-        self.frontier.offer(None, &self.plan.seed_links(seeds)).map(drop)
+        self.frontier.offer(&self.plan.seed_links(seeds)).map(drop)
     }
 
     /// The tables for whoever looks at the crawl.
@@ -246,7 +245,7 @@ impl<'c, F: Frontier> Processor<'c, F> {
 
     fn settle_unrequested(&self, lease: Lease, outcome: Outcome) -> Result<Processed, Error> {
         self.frontier.rest(&lease, HostRest::NotRequested(Duration::ZERO))?;
-        Ok(Processed::Settle(lease, done(outcome, 0, Duration::ZERO)))
+        Ok(settle(lease, done(outcome, 0, Duration::ZERO)))
     }
 
     fn give_back(&self, lease: Lease, rest: HostRest) -> Result<Processed, Error> {
@@ -353,6 +352,11 @@ impl Drop for AddressSlot<'_> {
     fn drop(&mut self) {
         self.addresses.borrow_mut().release(self.address, Instant::now());
     }
+}
+
+/// The end of a lease without a page to store or links to add.
+fn settle(lease: Lease, settled: Settled) -> Processed {
+    Processed::Settle(Settlement::new(lease, settled))
 }
 
 fn done(outcome: Outcome, bytes: u32, elapsed: Duration) -> Settled {

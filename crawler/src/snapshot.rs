@@ -231,7 +231,7 @@ mod tests {
     fn tables_are_kept_from_the_first_look_on_and_not_before() {
         let folder = tempfile::tempdir().unwrap();
         let frontier = LocalFrontier::open(folder.path(), LocalOptions::new(Box::new(Breadth))).unwrap();
-        frontier.offer(None, &[Link::seed("http://www.known.test/".parse().unwrap())]).unwrap();
+        frontier.offer(&[Link::seed("http://www.known.test/".parse().unwrap())]).unwrap();
         let tables = LiveTables::default();
         let settle = |url: &str, outcome| tables.settled(&url.parse().unwrap(), &record(outcome));
         settle("http://a.test/0", Outcome::Stored);

@@ -1,4 +1,4 @@
-//! The writer thread, which owns the sink: pages go in, and leases come back when their pages are durable.
+//! The writer thread, which owns the sink: pages go in, and what they are settled with comes back when they are durable.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::{Notify, mpsc as replies};
 
 use crate::error::Error;
-use crate::frontier::{FetchRecord, Lease};
+use crate::frontier::Settlement;
 use crate::page::Page;
 use crate::sink::Sink;
 use crate::trouble::sink_trouble;
@@ -18,7 +18,7 @@ const COMMIT_INTERVAL: Duration = Duration::from_millis(250);
 /// How often the writer thread polls for pages while some are uncommitted. Waking it for each page would cost a system
 /// call and a context switch per page.
 const POLL_INTERVAL: Duration = Duration::from_millis(5);
-/// Bytes of uncommitted pages after which they are committed at once.
+/// Bytes of uncommitted pages and their links after which they are committed at once.
 const COMMIT_BYTES: usize = 12 << 20;
 /// Bytes of queued pages above which nothing new is fetched (backpressure).
 const MAX_BACKLOG_BYTES: usize = 4 << 20;
@@ -32,15 +32,15 @@ const MAX_PAUSE: Duration = Duration::from_secs(5);
 /// How often a pause looks whether the crawl is to end.
 const PAUSE_STEP: Duration = Duration::from_millis(50);
 
-/// Leases whose pages are durable now, and the sink position after them.
+/// The settlements of pages that are durable now, and the sink position after them.
 pub(crate) struct Committed {
-    pub(crate) leases: Vec<(Lease, FetchRecord)>,
+    pub(crate) settlements: Vec<Settlement>,
     pub(crate) sink_position: Vec<u8>,
 }
 
 /// The handle on the writer thread.
 pub(crate) struct PageWriter {
-    pages: Option<mpsc::Sender<(Lease, Page, FetchRecord)>>,
+    pages: Option<mpsc::Sender<(Settlement, Page)>>,
     committed: replies::UnboundedReceiver<io::Result<Committed>>,
     thread: Option<std::thread::JoinHandle<io::Result<()>>>,
     n_uncommitted: usize,
@@ -54,6 +54,8 @@ struct Pause {
     trouble: Mutex<Option<&'static str>>,
     /// Whether the crawl ends: what cannot be written now is given up.
     is_ending: AtomicBool,
+    /// Whether the crawl waits for the pages that it has handed over.
+    is_awaited: AtomicBool,
 }
 
 impl Pause {
@@ -128,12 +130,21 @@ impl PageWriter {
     }
 
     /// Queues a page for writing.
-    pub(crate) fn put(&mut self, lease: Lease, page: Page, record: FetchRecord) {
+    pub(crate) fn put(&mut self, settlement: Settlement, page: Page) {
         self.n_uncommitted += 1;
         self.backlog.bytes.fetch_add(page.body.len(), Ordering::Relaxed);
         if let Some(pages) = &self.pages {
             // The thread only ends early after it has sent an error, which `committed` will find.
-            let _ = pages.send((lease, page, record));
+            let _ = pages.send((settlement, page));
+        }
+    }
+
+    /// Lets the pages so far be made durable at once: nothing else is on its way.
+    pub(crate) fn commit_now(&self) {
+        if !self.pause.is_awaited.swap(true, Ordering::Release)
+            && let Some(thread) = &self.thread
+        {
+            thread.thread().unpark();
         }
     }
 
@@ -165,7 +176,7 @@ impl PageWriter {
         };
         match committed {
             Some(Ok(committed)) => {
-                self.n_uncommitted -= committed.leases.len();
+                self.n_uncommitted -= committed.settlements.len();
                 Ok(Some(committed))
             }
             Some(Err(error)) => Err(Error::Sink(error)),
@@ -184,29 +195,30 @@ impl PageWriter {
 
 fn run(
     mut sink: Box<dyn Sink>,
-    pages: &mpsc::Receiver<(Lease, Page, FetchRecord)>,
+    pages: &mpsc::Receiver<(Settlement, Page)>,
     committed: &replies::UnboundedSender<io::Result<Committed>>,
     backlog: &Backlog,
     pause: &Pause,
 ) -> io::Result<()> {
-    let mut leases: Vec<(Lease, FetchRecord)> = Vec::new();
+    let mut settlements: Vec<Settlement> = Vec::new();
     let mut bytes = 0;
     let mut since = Instant::now();
     loop {
         let next = match pages.try_recv() {
-            Err(mpsc::TryRecvError::Empty) if leases.is_empty() => {
+            Err(mpsc::TryRecvError::Empty) if settlements.is_empty() => {
                 pages.recv().map_err(|_| mpsc::TryRecvError::Disconnected)
             }
             next => next,
         };
+        let mut is_awaited = false;
         match next {
-            Ok((lease, page, record)) => {
-                if leases.is_empty() {
+            Ok((settlement, page)) => {
+                if settlements.is_empty() {
                     since = Instant::now();
                 }
                 let page_bytes = page.body.len();
-                bytes += page_bytes;
-                leases.push((lease, record));
+                bytes += page_bytes + settlement.link_bytes();
+                settlements.push(settlement);
                 let taken = pause.retry(|| sink.put(&page));
                 backlog.take(page_bytes);
                 if let Err(error) = taken {
@@ -214,22 +226,28 @@ fn run(
                 }
             }
             Err(mpsc::TryRecvError::Empty) => {
-                std::thread::sleep(POLL_INTERVAL.min(COMMIT_INTERVAL.saturating_sub(since.elapsed())));
+                is_awaited = pause.is_awaited.swap(false, Ordering::Acquire);
+                if !is_awaited {
+                    std::thread::park_timeout(POLL_INTERVAL.min(COMMIT_INTERVAL.saturating_sub(since.elapsed())));
+                }
             }
             Err(mpsc::TryRecvError::Disconnected) => {
-                if !leases.is_empty() {
+                if !settlements.is_empty() {
                     let sink_position = pause.retry(|| sink.commit())?;
-                    let _ = committed.send(Ok(Committed { leases: std::mem::take(&mut leases), sink_position }));
+                    let settlements = std::mem::take(&mut settlements);
+                    let _ = committed.send(Ok(Committed { settlements, sink_position }));
                 }
                 return pause.retry(|| sink.finish());
             }
         }
-        if !leases.is_empty() && (since.elapsed() >= COMMIT_INTERVAL || bytes >= COMMIT_BYTES) {
+        let is_due = is_awaited || since.elapsed() >= COMMIT_INTERVAL || bytes >= COMMIT_BYTES;
+        if is_due && !settlements.is_empty() {
             bytes = 0;
             match pause.retry(|| sink.commit()) {
                 Ok(sink_position) => {
-                    tracing::debug!(pages = leases.len(), "pages are durable");
-                    let _ = committed.send(Ok(Committed { leases: std::mem::take(&mut leases), sink_position }));
+                    tracing::debug!(pages = settlements.len(), "pages are durable");
+                    let settlements = std::mem::take(&mut settlements);
+                    let _ = committed.send(Ok(Committed { settlements, sink_position }));
                 }
                 Err(error) => return report(error, committed, pause),
             }
@@ -255,7 +273,7 @@ mod tests {
     use url::Url;
 
     use super::*;
-    use crate::frontier::{Frontier, Link, LocalFrontier, LocalOptions, Next};
+    use crate::frontier::{FetchRecord, Frontier, Lease, Link, LocalFrontier, LocalOptions, Next, Settled};
     use crate::order::Breadth;
     use crate::outcome::Outcome;
 
@@ -297,7 +315,7 @@ mod tests {
         let frontier = LocalFrontier::open(folder, LocalOptions::new(Box::new(Breadth))).unwrap();
         let links: Vec<Link> =
             (0..count).map(|number| Link::seed(format!("http://h{number}.test/").parse().unwrap())).collect();
-        frontier.offer(None, &links).unwrap();
+        frontier.offer(&links).unwrap();
         let next = || match frontier.lease().unwrap() {
             Next::Fetch(lease) => lease,
             _ => panic!("there is one more"),
@@ -308,7 +326,7 @@ mod tests {
     fn put(writer: &mut PageWriter, lease: Lease) {
         let page = Page::empty(lease.link.url.clone());
         let record = FetchRecord { outcome: Outcome::Stored, bytes: 0, milliseconds: 0, digest: 0 };
-        writer.put(lease, page, record);
+        writer.put(Settlement::new(lease, Settled::Done(record)), page);
     }
 
     #[tokio::test]
@@ -324,7 +342,7 @@ mod tests {
             let (mut n_committed, mut troubles) = (0, Vec::new());
             while n_committed < 3 {
                 tokio::select! {
-                    committed = writer.committed() => n_committed += committed.unwrap().unwrap().leases.len(),
+                    committed = writer.committed() => n_committed += committed.unwrap().unwrap().settlements.len(),
                     () = tokio::time::sleep(Duration::from_millis(10)) => troubles.extend(writer.trouble()),
                 }
             }
@@ -333,6 +351,35 @@ mod tests {
             writer.finish().unwrap();
             assert_eq!(stored.lock().unwrap().len(), 3, "each page once");
         }
+    }
+
+    #[tokio::test]
+    async fn pages_that_are_awaited_are_committed_at_once() {
+        struct Quick;
+        impl Sink for Quick {
+            fn put(&mut self, _: &Page) -> io::Result<()> {
+                Ok(())
+            }
+            fn commit(&mut self) -> io::Result<Vec<u8>> {
+                Ok(Vec::new())
+            }
+            fn finish(&mut self) -> io::Result<()> {
+                Ok(())
+            }
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let mut writer = PageWriter::start(Box::new(Quick));
+        let mut shortest = Duration::MAX;
+        // The machine may be busy now and then.
+        for lease in leases(folder.path(), 10) {
+            let began = Instant::now();
+            put(&mut writer, lease);
+            writer.commit_now();
+            assert_eq!(writer.committed().await.unwrap().unwrap().settlements.len(), 1);
+            shortest = shortest.min(began.elapsed());
+        }
+        assert!(shortest < COMMIT_INTERVAL / 4, "{shortest:?}");
+        writer.finish().unwrap();
     }
 
     #[tokio::test]

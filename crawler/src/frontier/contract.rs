@@ -6,10 +6,11 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 use super::{
-    Claim, ContentMatch, FetchRecord, Frontier, HostRest, Kind, Lease, Link, LocalFrontier, LocalOptions, Next, Settled,
+    Claim, ContentMatch, FetchRecord, Frontier, HostRest, Kind, Lease, Link, LocalFrontier, LocalOptions, Next,
+    Outlinks, Settled, Settlement,
 };
 use crate::clock::Clock;
-use crate::order::{Breadth, HostCounts, Level, OrderingPolicy, Priority};
+use crate::order::{Breadth, HostCounts, Level, Opic, OrderingPolicy, Priority};
 use crate::outcome::Outcome;
 use crate::recrawl::{Refresh, RefreshPass};
 use crate::validators::Validators;
@@ -82,7 +83,7 @@ fn drain(frontier: &impl Frontier) -> Vec<String> {
     while let Next::Fetch(lease) = frontier.lease().unwrap() {
         urls.push(lease.link.url.to_string());
         frontier.rest(&lease, HostRest::AfterResponse(Duration::ZERO)).unwrap();
-        frontier.settle(vec![(lease, done(Outcome::Stored))], b"").unwrap();
+        frontier.settle(vec![Settlement::new(lease, done(Outcome::Stored))], b"").unwrap();
     }
     urls
 }
@@ -91,22 +92,62 @@ fn drain(frontier: &impl Frontier) -> Vec<String> {
 fn a_url_is_handed_out_once_however_often_it_is_offered() {
     let bench = Bench::new();
     let frontier = bench.open();
-    let offered = frontier.offer(None, &links(1, 0..100)).unwrap();
+    let offered = frontier.offer(&links(1, 0..100)).unwrap();
     assert_eq!((offered.new, offered.known), (100, 0));
-    let offered = frontier.offer(None, &links(1, 50..150)).unwrap();
+    let offered = frontier.offer(&links(1, 50..150)).unwrap();
     assert_eq!((offered.new, offered.known), (50, 50));
     let urls = drain(&frontier);
     assert_eq!(urls.len(), 150);
     assert_eq!(urls.iter().collect::<HashSet<_>>().len(), 150);
-    assert_eq!(frontier.offer(None, &links(1, 0..150)).unwrap().new, 0, "settled URLs stay known");
+    assert_eq!(frontier.offer(&links(1, 0..150)).unwrap().new, 0, "settled URLs stay known");
     assert!(matches!(frontier.lease().unwrap(), Next::Empty));
+}
+
+#[test]
+fn a_page_and_its_links_are_recorded_together_or_not_at_all() {
+    for order in [|| Box::new(Breadth) as Box<dyn OrderingPolicy>, || Box::new(Opic::default())] {
+        let bench = Bench::new();
+        for is_settled in [false, true] {
+            let frontier = bench.open_ordered(order());
+            frontier.offer(&links(1, 0..1)).unwrap();
+            let lease = fetch(&frontier);
+            assert_eq!(lease.link.url.path(), "/0", "it was not settled before");
+            frontier.rest(&lease, HostRest::AfterResponse(Duration::ZERO)).unwrap();
+            let found = [links(1, 0..4), links(2, 0..4), links(2, 0..4)].concat();
+            let outlinks = Some(Outlinks { links: found, ..Outlinks::default() });
+            let settlement = Settlement { lease, settled: done(Outcome::Stored), outlinks };
+            assert_eq!(frontier.gauges().known, 1);
+            if is_settled {
+                frontier.settle(vec![settlement], b"1").unwrap();
+                assert_eq!(frontier.gauges().known, 8, "the page itself, three more of its host, four of the other");
+            }
+        }
+        let frontier = bench.open_ordered(order());
+        assert_eq!((frontier.gauges().known, frontier.gauges().pending), (8, 7));
+        assert_eq!(frontier.sink_position(), b"1");
+        assert_eq!(drain(&frontier).len(), 7);
+    }
+}
+
+#[test]
+fn a_lease_that_has_ended_brings_nothing_more() {
+    let bench = Bench::new();
+    let frontier = bench.open();
+    frontier.offer(&links(1, 0..1)).unwrap();
+    let lease = fetch(&frontier);
+    let again = Lease { link: lease.link.clone(), attempts: 0, validators: None, patience: None, id: lease.id };
+    frontier.rest(&lease, HostRest::AfterResponse(Duration::ZERO)).unwrap();
+    frontier.settle(vec![Settlement::new(lease, done(Outcome::Stored))], b"").unwrap();
+    let outlinks = Some(Outlinks { links: links(2, 0..9), ..Outlinks::default() });
+    frontier.settle(vec![Settlement { lease: again, settled: done(Outcome::Stored), outlinks }], b"").unwrap();
+    assert_eq!((frontier.gauges().known, frontier.totals().settled()), (1, 1));
 }
 
 #[test]
 fn a_host_is_asked_one_thing_at_a_time() {
     let bench = Bench::new();
     let frontier = bench.open();
-    frontier.offer(None, &[links(1, 0..2), links(2, 0..2)].concat()).unwrap();
+    frontier.offer(&[links(1, 0..2), links(2, 0..2)].concat()).unwrap();
     let first = fetch(&frontier);
     let second = fetch(&frontier);
     assert_ne!(first.link.host(), second.link.host());
@@ -119,12 +160,12 @@ fn a_host_is_asked_one_thing_at_a_time() {
 fn a_host_rests_as_long_as_it_was_told() {
     let bench = Bench::new();
     let frontier = bench.open();
-    frontier.offer(None, &links(1, 0..3)).unwrap();
+    frontier.offer(&links(1, 0..3)).unwrap();
     let lease = fetch(&frontier);
     let answered = Instant::now();
     let rest = Duration::from_millis(60);
     frontier.rest(&lease, HostRest::AfterResponse(rest)).unwrap();
-    frontier.settle(vec![(lease, done(Outcome::Stored))], b"").unwrap();
+    frontier.settle(vec![Settlement::new(lease, done(Outcome::Stored))], b"").unwrap();
     loop {
         match frontier.lease().unwrap() {
             Next::Fetch(_) => break,
@@ -140,11 +181,11 @@ fn after_a_kill_hosts_rest_before_they_are_asked_again() {
     let mut bench = Bench::new();
     bench.first_rest = Duration::from_millis(40);
     let frontier = bench.open();
-    frontier.offer(None, &[links(1, 0..2), links(2, 0..2)].concat()).unwrap();
+    frontier.offer(&[links(1, 0..2), links(2, 0..2)].concat()).unwrap();
     let lease = fetch(&frontier);
     let slow = lease.link.host();
     frontier.rest(&lease, HostRest::AfterResponse(Duration::from_millis(90))).unwrap();
-    frontier.settle(vec![(lease, done(Outcome::Stored))], b"").unwrap();
+    frontier.settle(vec![Settlement::new(lease, done(Outcome::Stored))], b"").unwrap();
     drop(frontier);
     let frontier = bench.open();
     let opened = Instant::now();
@@ -165,19 +206,19 @@ fn after_a_kill_hosts_rest_before_they_are_asked_again() {
 fn a_lease_given_back_is_next_and_one_to_try_again_is_last() {
     let bench = Bench::new();
     let frontier = bench.open();
-    frontier.offer(None, &links(1, 0..3)).unwrap();
+    frontier.offer(&links(1, 0..3)).unwrap();
     let lease = fetch(&frontier);
     frontier.give_back(lease, HostRest::NotRequested(Duration::ZERO)).unwrap();
     let lease = fetch(&frontier);
     assert_eq!((lease.link.url.path(), lease.attempts), ("/0", 0));
     frontier.rest(&lease, HostRest::AfterResponse(Duration::ZERO)).unwrap();
-    frontier.settle(vec![(lease, Settled::Retry)], b"").unwrap();
+    frontier.settle(vec![Settlement::new(lease, Settled::Retry)], b"").unwrap();
     let mut paths = Vec::new();
     for _ in 0..3 {
         let lease = fetch(&frontier);
         paths.push((lease.link.url.path().to_owned(), lease.attempts));
         frontier.rest(&lease, HostRest::AfterResponse(Duration::ZERO)).unwrap();
-        frontier.settle(vec![(lease, done(Outcome::Stored))], b"").unwrap();
+        frontier.settle(vec![Settlement::new(lease, done(Outcome::Stored))], b"").unwrap();
     }
     assert_eq!(paths, [("/1".to_owned(), 0), ("/2".to_owned(), 0), ("/0".to_owned(), 1)]);
 }
@@ -195,7 +236,7 @@ fn a_kill_loses_no_url_and_repeats_none_that_was_settled() {
         );
         if round < 8 {
             for host in 0..5 {
-                offered += frontier.offer(None, &links(host, round * 20..round * 20 + 40)).unwrap().new;
+                offered += frontier.offer(&links(host, round * 20..round * 20 + 40)).unwrap().new;
             }
         }
         for step in 0..60 {
@@ -205,11 +246,13 @@ fn a_kill_loses_no_url_and_repeats_none_that_was_settled() {
                 continue; // never settled: killed before
             }
             if step % 11 == 5 {
-                frontier.settle(vec![(lease, Settled::Retry)], format!("{round}").as_bytes()).unwrap();
+                frontier.settle(vec![Settlement::new(lease, Settled::Retry)], format!("{round}").as_bytes()).unwrap();
                 continue;
             }
             assert!(settled.insert(lease.link.url.to_string()), "{} was settled before", lease.link.url);
-            frontier.settle(vec![(lease, done(Outcome::Stored))], format!("{round}").as_bytes()).unwrap();
+            frontier
+                .settle(vec![Settlement::new(lease, done(Outcome::Stored))], format!("{round}").as_bytes())
+                .unwrap();
         }
         frontier.settle(Vec::new(), format!("{round}").as_bytes()).unwrap();
         if round % 3 == 1 {
@@ -230,7 +273,7 @@ fn the_policy_decides_the_order() {
     let bench = Bench::new();
     let frontier = bench.open_ordered(Box::new(Level));
     let pages = ["http://a.test/x/y/", "http://a.test/x/", "http://a.test/", "http://a.test/z/"];
-    frontier.offer(None, &pages.map(link)).unwrap();
+    frontier.offer(&pages.map(link)).unwrap();
     assert_eq!(drain(&frontier), ["http://a.test/", "http://a.test/x/", "http://a.test/z/", "http://a.test/x/y/"]);
 }
 
@@ -258,12 +301,12 @@ impl OrderingPolicy for MostFound {
 fn a_url_found_again_moves_ahead_and_is_still_handed_out_once() {
     let bench = Bench::new();
     let frontier = bench.open_ordered(Box::new(MostFound));
-    frontier.offer(None, &links(1, 0..4)).unwrap();
-    frontier.offer(None, &links(1, 2..4)).unwrap();
+    frontier.offer(&links(1, 0..4)).unwrap();
+    frontier.offer(&links(1, 2..4)).unwrap();
     frontier.settle(Vec::new(), b"").unwrap();
     drop(frontier);
     let frontier = bench.open_ordered(Box::new(MostFound));
-    frontier.offer(None, &links(1, 3..4)).unwrap();
+    frontier.offer(&links(1, 3..4)).unwrap();
     let paths: Vec<String> = drain(&frontier).iter().map(|url| url[url.len() - 2..].to_owned()).collect();
     assert_eq!(paths, ["/3", "/2", "/0", "/1"]);
 }
@@ -273,7 +316,7 @@ fn a_host_gives_no_more_than_its_budget() {
     let mut bench = Bench::new();
     bench.host_budget = 3;
     let frontier = bench.open();
-    frontier.offer(None, &[links(1, 0..10), links(2, 0..2)].concat()).unwrap();
+    frontier.offer(&[links(1, 0..10), links(2, 0..2)].concat()).unwrap();
     assert_eq!(drain(&frontier).len(), 5);
     assert!(matches!(frontier.lease().unwrap(), Next::Empty));
     drop(frontier);
@@ -285,10 +328,10 @@ fn a_host_gives_no_more_than_its_budget() {
 fn a_budget_that_changes_counts_at_once() {
     let bench = Bench::new();
     let frontier = bench.open();
-    frontier.offer(None, &[links(1, 0..10), links(2, 0..2)].concat()).unwrap();
+    frontier.offer(&[links(1, 0..10), links(2, 0..2)].concat()).unwrap();
     let lease = fetch(&frontier);
     frontier.rest(&lease, HostRest::AfterResponse(Duration::ZERO)).unwrap();
-    frontier.settle(vec![(lease, done(Outcome::Stored))], b"").unwrap();
+    frontier.settle(vec![Settlement::new(lease, done(Outcome::Stored))], b"").unwrap();
     frontier.set_host_budget(1).unwrap();
     assert_eq!(drain(&frontier).len(), 1, "one host has had its share, the other has one more");
     assert!(matches!(frontier.lease().unwrap(), Next::Empty));
@@ -304,7 +347,7 @@ fn a_budget_that_changes_counts_at_once() {
 fn a_page_that_repeats_another_of_its_host_is_told_also_after_a_kill() {
     let bench = Bench::new();
     let frontier = bench.open();
-    frontier.offer(None, &[links(1, 0..3), links(2, 0..1)].concat()).unwrap();
+    frontier.offer(&[links(1, 0..3), links(2, 0..1)].concat()).unwrap();
     let mut leases = Vec::new();
     while leases.len() < 4 {
         let lease = fetch(&frontier);
@@ -324,7 +367,7 @@ fn a_page_that_repeats_another_of_its_host_is_told_also_after_a_kill() {
         "a copy on another host takes nothing from this one"
     );
     let record = FetchRecord { outcome: Outcome::Stored, bytes: 1, milliseconds: 1, digest: 77 };
-    frontier.settle(vec![(first, Settled::Done(record))], b"").unwrap();
+    frontier.settle(vec![Settlement::new(first, Settled::Done(record))], b"").unwrap();
     drop(frontier);
     let frontier = bench.open();
     let (one, two) = (fetch(&frontier), fetch(&frontier));
@@ -338,7 +381,7 @@ fn a_page_that_repeats_another_of_its_host_is_told_also_after_a_kill() {
 fn a_claimed_host_is_nobody_elses() {
     let bench = Bench::new();
     let frontier = bench.open();
-    frontier.offer(None, &links(1, 0..2)).unwrap();
+    frontier.offer(&links(1, 0..2)).unwrap();
     let Claim::Granted(host) = frontier.claim("h1.test").unwrap() else { panic!("it is free") };
     assert_eq!(frontier.claim("h1.test").unwrap(), Claim::Busy);
     assert!(matches!(frontier.lease().unwrap(), Next::Wait(_)));
@@ -365,10 +408,10 @@ fn a_waiting_url_is_fetched_by_its_best_claims_also_after_a_kill() {
     for is_killed in [false, true] {
         let bench = Bench::new();
         let mut frontier = bench.open();
-        frontier.offer(None, &[claim(Kind::Probe, 0, 0)]).unwrap();
-        frontier.offer(None, &[claim(Kind::Page, 5, 9)]).unwrap();
-        frontier.offer(None, &[claim(Kind::Page, 7, 1)]).unwrap();
-        frontier.offer(None, &[claim(Kind::Page, 2, 9)]).unwrap();
+        frontier.offer(&[claim(Kind::Probe, 0, 0)]).unwrap();
+        frontier.offer(&[claim(Kind::Page, 5, 9)]).unwrap();
+        frontier.offer(&[claim(Kind::Page, 7, 1)]).unwrap();
+        frontier.offer(&[claim(Kind::Page, 2, 9)]).unwrap();
         assert_eq!(frontier.gauges().pending, 1);
         if is_killed {
             frontier.settle(Vec::new(), b"").unwrap();
@@ -378,7 +421,7 @@ fn a_waiting_url_is_fetched_by_its_best_claims_also_after_a_kill() {
         let lease = fetch(&frontier);
         assert_eq!(parts(&lease), (Kind::Page, 2, 1));
         frontier.rest(&lease, HostRest::AfterResponse(Duration::ZERO)).unwrap();
-        frontier.settle(vec![(lease, done(Outcome::Stored))], b"").unwrap();
+        frontier.settle(vec![Settlement::new(lease, done(Outcome::Stored))], b"").unwrap();
         assert!(matches!(frontier.lease().unwrap(), Next::Empty), "it was fetched once");
     }
 }
@@ -391,21 +434,21 @@ fn a_url_that_ended_by_a_worse_claim_is_put_back_a_few_times_at_most() {
         let lease = fetch(frontier);
         let claim = parts(&lease);
         frontier.rest(&lease, HostRest::AfterResponse(Duration::ZERO)).unwrap();
-        frontier.settle(vec![(lease, done(outcome))], b"").unwrap();
+        frontier.settle(vec![Settlement::new(lease, done(outcome))], b"").unwrap();
         claim
     };
-    frontier.offer(None, &[claim(Kind::Page, 9, 10)]).unwrap();
+    frontier.offer(&[claim(Kind::Page, 9, 10)]).unwrap();
     assert_eq!(settle(&frontier, Outcome::TooManyRedirects), (Kind::Page, 9, 10));
-    frontier.offer(None, &[claim(Kind::Page, 9, 10)]).unwrap();
+    frontier.offer(&[claim(Kind::Page, 9, 10)]).unwrap();
     assert!(matches!(frontier.lease().unwrap(), Next::Empty), "the same claim changes nothing");
-    frontier.offer(None, &[claim(Kind::Page, 9, 0)]).unwrap();
+    frontier.offer(&[claim(Kind::Page, 9, 0)]).unwrap();
     frontier.settle(Vec::new(), b"").unwrap();
     drop(frontier);
     frontier = bench.open();
     assert_eq!(settle(&frontier, Outcome::Stored), (Kind::Page, 9, 0));
     let mut n_revivals = 0;
     for depth in (0..9).rev() {
-        frontier.offer(None, &[claim(Kind::Page, depth, 0)]).unwrap();
+        frontier.offer(&[claim(Kind::Page, depth, 0)]).unwrap();
         if frontier.gauges().pending > 0 {
             assert_eq!(settle(&frontier, Outcome::Stored), (Kind::Page, depth, 0));
             n_revivals += 1;
@@ -422,17 +465,17 @@ fn a_better_claim_that_comes_during_a_fetch_counts_after_it() {
     for ends in [Settled::Retry, done(Outcome::Stored)] {
         let bench = Bench::new();
         let frontier = bench.open();
-        frontier.offer(None, &[claim(Kind::Page, 3, 0)]).unwrap();
+        frontier.offer(&[claim(Kind::Page, 3, 0)]).unwrap();
         let lease = fetch(&frontier);
-        frontier.offer(None, &[claim(Kind::Page, 1, 0)]).unwrap();
+        frontier.offer(&[claim(Kind::Page, 1, 0)]).unwrap();
         frontier.rest(&lease, HostRest::AfterResponse(Duration::ZERO)).unwrap();
-        frontier.settle(vec![(lease, ends)], b"").unwrap();
+        frontier.settle(vec![Settlement::new(lease, ends)], b"").unwrap();
         drop(frontier);
         let frontier = bench.open();
         let lease = fetch(&frontier);
         assert_eq!(parts(&lease), (Kind::Page, 1, 0));
         frontier.rest(&lease, HostRest::AfterResponse(Duration::ZERO)).unwrap();
-        frontier.settle(vec![(lease, done(Outcome::Stored))], b"").unwrap();
+        frontier.settle(vec![Settlement::new(lease, done(Outcome::Stored))], b"").unwrap();
         assert!(matches!(frontier.lease().unwrap(), Next::Empty));
     }
 }
@@ -441,7 +484,7 @@ fn a_better_claim_that_comes_during_a_fetch_counts_after_it() {
 fn an_expedited_url_is_next_and_fetched_once() {
     let bench = Bench::new();
     let frontier = bench.open();
-    frontier.offer(None, &links(1, 0..30)).unwrap();
+    frontier.offer(&links(1, 0..30)).unwrap();
     frontier.expedite(&links(1, 20..22)).unwrap();
     let urls = drain(&frontier);
     let paths: Vec<&str> = urls.iter().map(|url| url.rsplit('/').next().unwrap()).collect();
@@ -453,12 +496,12 @@ fn a_host_rests_after_a_kill_even_if_nothing_of_it_was_settled() {
     let mut bench = Bench::new();
     bench.first_rest = Duration::from_secs(60);
     let frontier = bench.open();
-    frontier.offer(None, &links(1, 0..1)).unwrap();
+    frontier.offer(&links(1, 0..1)).unwrap();
     fetch(&frontier);
     assert!(matches!(frontier.claim("other.test").unwrap(), Claim::Granted(_)));
     drop(frontier);
     let frontier = bench.open();
-    assert_eq!(frontier.offer(None, &links(1, 0..1)).unwrap().known, 1, "it was written before its first request");
+    assert_eq!(frontier.offer(&links(1, 0..1)).unwrap().known, 1, "it was written before its first request");
     assert!(matches!(frontier.lease().unwrap(), Next::Wait(_)));
     assert!(matches!(frontier.claim("other.test").unwrap(), Claim::RetryAfter(_)));
 }
@@ -468,11 +511,11 @@ fn a_host_without_waiting_urls_rests_after_a_kill_too() {
     let mut bench = Bench::new();
     bench.first_rest = Duration::from_secs(60);
     let frontier = bench.open();
-    frontier.offer(None, &links(1, 0..1)).unwrap();
+    frontier.offer(&links(1, 0..1)).unwrap();
     assert_eq!(drain(&frontier).len(), 1);
     drop(frontier);
     let frontier = bench.open();
-    frontier.offer(None, &links(1, 1..2)).unwrap();
+    frontier.offer(&links(1, 1..2)).unwrap();
     assert!(matches!(frontier.lease().unwrap(), Next::Wait(_)));
 }
 
@@ -480,7 +523,7 @@ fn a_host_without_waiting_urls_rests_after_a_kill_too() {
 fn a_longer_rest_is_known_after_a_kill() {
     let bench = Bench::new();
     let frontier = bench.open();
-    frontier.offer(None, &links(1, 0..2)).unwrap();
+    frontier.offer(&links(1, 0..2)).unwrap();
     let lease = fetch(&frontier);
     frontier.rest(&lease, HostRest::AfterResponse(Duration::from_secs(60))).unwrap();
     drop(frontier);
@@ -491,11 +534,11 @@ fn a_longer_rest_is_known_after_a_kill() {
 fn a_url_whose_better_claim_was_lost_with_the_power_is_fetched_by_the_one_before() {
     let bench = Bench::new();
     let frontier = bench.open();
-    frontier.offer(None, &[claim(Kind::Page, 5, 0)]).unwrap();
+    frontier.offer(&[claim(Kind::Page, 5, 0)]).unwrap();
     frontier.checkpoint().unwrap();
     let journal = bench.folder.path().join("journal");
     let synced = std::fs::metadata(&journal).unwrap().len();
-    frontier.offer(None, &[claim(Kind::Page, 2, 0)]).unwrap();
+    frontier.offer(&[claim(Kind::Page, 2, 0)]).unwrap();
     frontier.settle(Vec::new(), b"").unwrap();
     drop(frontier);
     // The file of claims has reached the disk, the end of the journal has not.
@@ -513,7 +556,7 @@ fn a_rest_is_not_shorter_after_a_kill_not_by_a_part_of_a_millisecond() {
         LocalFrontier::open(bench.folder.path(), options).unwrap()
     };
     let frontier = open();
-    frontier.offer(None, &links(1, 0..2)).unwrap();
+    frontier.offer(&links(1, 0..2)).unwrap();
     let lease = fetch(&frontier);
     frontier.rest(&lease, HostRest::AfterResponse(Duration::from_micros(1_000_700))).unwrap();
     drop(frontier);
@@ -535,7 +578,7 @@ fn refresh_all(frontier: &LocalFrontier) -> usize {
             }
         };
         frontier.rest(&lease, HostRest::AfterResponse(Duration::ZERO)).unwrap();
-        frontier.settle(vec![(lease, done(Outcome::Stored))], b"").unwrap();
+        frontier.settle(vec![Settlement::new(lease, done(Outcome::Stored))], b"").unwrap();
     }
     20
 }
@@ -544,7 +587,7 @@ fn refresh_all(frontier: &LocalFrontier) -> usize {
 fn a_pass_asks_for_each_page_once_however_long_it_takes() {
     let bench = Bench::new();
     let frontier = bench.open();
-    frontier.offer(None, &links(1, 0..5)).unwrap();
+    frontier.offer(&links(1, 0..5)).unwrap();
     drain(&frontier);
     drop(frontier);
     assert_eq!(refresh_all(&bench.open_to_refresh(RefreshPass::Once)), 5);
@@ -568,7 +611,7 @@ fn validators_are_renewed_when_the_same_bytes_come_with_new_ones() {
     let mut expected = None;
     for (number, (settled, validators)) in visits.into_iter().enumerate() {
         let frontier = if number == 0 { bench.open() } else { bench.open_to_refresh(RefreshPass::Once) };
-        frontier.offer(None, &links(1, 0..1)).unwrap();
+        frontier.offer(&links(1, 0..1)).unwrap();
         let mut lease = fetch(&frontier);
         assert_eq!(lease.validators, expected, "visit {number}");
         if let Some(new) = &validators {
@@ -576,7 +619,7 @@ fn validators_are_renewed_when_the_same_bytes_come_with_new_ones() {
         }
         lease.validators = validators;
         frontier.rest(&lease, HostRest::AfterResponse(Duration::ZERO)).unwrap();
-        frontier.settle(vec![(lease, settled)], b"").unwrap();
+        frontier.settle(vec![Settlement::new(lease, settled)], b"").unwrap();
     }
     let lease = fetch(&bench.open_to_refresh(RefreshPass::Once));
     assert_eq!(lease.validators, expected, "of the copy that was stored first");

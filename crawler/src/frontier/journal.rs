@@ -6,6 +6,7 @@
 
 mod batch;
 mod event;
+mod syncer;
 
 pub(super) use self::event::{Event, Fields};
 
@@ -18,6 +19,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use self::batch::{BatchHeader, HEADER_BYTES as BATCH_HEADER_BYTES};
 use self::event::{decode, encode, encode_link};
+use self::syncer::Syncer;
 use super::files::{self, io_error, open_append, sync_folder};
 use super::{Link, Validators};
 use crate::error::Error;
@@ -50,6 +52,7 @@ pub(super) struct Journal {
     /// A cache from the offsets of URL records to URL numbers: the entry at the front of a queue is looked up
     /// repeatedly.
     recent_numbers: Vec<(u64, u32)>,
+    syncer: Syncer,
 }
 
 impl Journal {
@@ -68,7 +71,7 @@ impl Journal {
         file.read_exact_at(&mut header, 0).map_err(io_error(path, "read"))?;
         let key = key_of(&header).map_err(|what| Error::Damaged { path: path.to_owned(), offset: 0, what })?;
         let (batch, recent_numbers) = (vec![0; BATCH_HEADER_BYTES], vec![(0, 0); NUMBER_SLOTS]);
-        Ok(Journal { path: path.to_owned(), file, written, batch, key, recent_numbers })
+        Ok(Journal { path: path.to_owned(), file, written, batch, key, recent_numbers, syncer: Syncer::default() })
     }
 
     /// The secret key of the URL fingerprints, so that no site can construct colliding URLs.
@@ -134,6 +137,12 @@ impl Journal {
     pub(super) fn sync(&mut self) -> Result<(), Error> {
         self.write()?;
         files::sync(&self.file, &self.path)
+    }
+
+    /// Writes the batch and lets the file be synced soon, by another thread.
+    pub(super) fn sync_later(&mut self) -> Result<(), Error> {
+        self.write()?;
+        self.syncer.sync(&self.file, &self.path)
     }
 
     /// The number of the URL whose record is at an offset.

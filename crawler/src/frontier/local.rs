@@ -40,10 +40,10 @@ use super::scores::Scores;
 use super::seen::Seen;
 use super::visits::Visits;
 use super::{Claim, ContentMatch, Frontier, Gauges, HostRest, HostTally, Kind};
-use super::{Lease, LeaseId, Link, Next, Offered, Settled, StoredRobots, Totals};
+use super::{Lease, LeaseId, Link, Next, Offered, Settlement, StoredRobots, Totals};
 use crate::clock::Clock;
 use crate::error::Error;
-use crate::order::{Explore, FetchedPage, OrderingPolicy, Priority};
+use crate::order::{Explore, OrderingPolicy, Priority};
 use crate::recrawl::Refresh;
 use crate::trouble::disk_trouble;
 
@@ -160,8 +160,8 @@ impl LocalFrontier {
 }
 
 impl Frontier for LocalFrontier {
-    fn offer(&self, page: Option<FetchedPage<'_>>, links: &[Link]) -> Result<Offered, Error> {
-        self.lock().offer(page, links)
+    fn offer(&self, links: &[Link]) -> Result<Offered, Error> {
+        self.lock().offer(links)
     }
 
     fn expedite(&self, links: &[Link]) -> Result<(), Error> {
@@ -231,8 +231,8 @@ impl Frontier for LocalFrontier {
         Ok(content)
     }
 
-    fn settle(&self, leases: Vec<(Lease, Settled)>, sink_position: &[u8]) -> Result<(), Error> {
-        self.lock().settle(leases, sink_position)
+    fn settle(&self, batch: Vec<Settlement>, sink_position: &[u8]) -> Result<(), Error> {
+        self.lock().settle(batch, sink_position)
     }
 
     fn extend_scope(&self, url: &Url) -> Result<(), Error> {
@@ -337,9 +337,6 @@ struct Inner {
     explore: Explore,
     /// Pages leased so far: the index of the next page for exploration.
     n_handed_out: u64,
-    /// Pages whose scores were distributed to their links and that were not settled when the previous process was
-    /// killed, by host. They are fetched first, so that the order of the crawl stays the same.
-    interrupted: HashMap<u32, Vec<u64>>,
     /// Hosts that are ready for a request.
     lanes: Lanes,
     /// Resting hosts, by the microsecond at which their rest ends.

@@ -2,8 +2,7 @@
 //!
 //! Scores and journal change atomically: changed scores are appended to a log before the next part of the journal is
 //! written, with the offset where that part will end, and reach the file only afterwards. After a kill the log is
-//! replayed up to the end of the journal, so that a page has distributed its score exactly if its links are in the
-//! journal. The log is emptied when it has grown to [`LOG_BYTES_PER_URL`] per URL. After a power cut this is not
+//! replayed up to the end of the journal, so that a page has passed its score on exactly if it is settled. The log is emptied when it has grown to [`LOG_BYTES_PER_URL`] per URL. After a power cut this is not
 //! guaranteed, because the file is not synced with every page.
 
 use std::fs::{File, OpenOptions};
@@ -54,24 +53,12 @@ pub(super) struct Scores {
     clock: u64,
     /// URLs whose scores changed since the last batch of the log.
     changed: HashSet<u32>,
-    /// Pages that have distributed their score to their links and are not settled.
-    distributed: HashSet<u32>,
-    newly_distributed: Vec<u32>,
     n_urls: u64,
 }
 
-/// What replaying the log gives besides the scores.
-#[derive(Debug, Default)]
-pub(super) struct LogReplay {
-    /// The saved state of the policy.
-    pub(super) state: Vec<u8>,
-    /// Pages that had distributed their score and were not settled.
-    pub(super) distributed: Vec<u32>,
-}
-
 impl Scores {
-    /// Opens the scores and replays the log up to this length of the journal.
-    pub(super) fn open(folder: &Path, journal_end: u64) -> Result<(Scores, LogReplay), Error> {
+    /// Opens the scores and replays the log up to this length of the journal; gives the saved state of the policy, too.
+    pub(super) fn open(folder: &Path, journal_end: u64) -> Result<(Scores, Vec<u8>), Error> {
         let (path, log_path) = (folder.join("scores"), folder.join("scores-log"));
         let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
         let file = file.map_err(io_error(&path, "open"))?;
@@ -86,35 +73,28 @@ impl Scores {
             blocks: HashMap::new(),
             clock: 0,
             changed: HashSet::new(),
-            distributed: HashSet::new(),
-            newly_distributed: Vec::new(),
             n_urls,
         };
-        let replayed = scores.replay(journal_end)?;
-        Ok((scores, replayed))
+        let state = scores.replay(journal_end)?;
+        Ok((scores, state))
     }
 
-    fn replay(&mut self, journal_end: u64) -> Result<LogReplay, Error> {
+    fn replay(&mut self, journal_end: u64) -> Result<Vec<u8>, Error> {
         let mut bytes = Vec::new();
         self.log.read_to_end(&mut bytes).map_err(io_error(&self.log_path, "read"))?;
-        let mut replayed = LogReplay::default();
+        let mut state = Vec::new();
         while let Some((end, batch)) = self.next_batch(&bytes, journal_end) {
             let Some(changes) = decode(batch) else { break };
             for (url, score) in changes.scores {
                 self.put(url, score)?;
             }
-            if changes.is_all {
-                replayed.distributed.clear();
-            }
-            replayed.distributed.extend(changes.distributed);
-            replayed.state = changes.state;
+            state = changes.state;
             self.log_bytes = end;
         }
         // The rest of the log belongs to a part of the journal that was never written.
         files::set_length(&self.log, &self.log_path, self.log_bytes)?;
-        self.distributed = replayed.distributed.iter().copied().collect();
         self.changed.clear();
-        Ok(replayed)
+        Ok(state)
     }
 
     /// The next complete batch that belongs to the written journal, and its end.
@@ -171,28 +151,9 @@ impl Scores {
         Ok(&mut block.bytes[start..start + RECORD_BYTES])
     }
 
-    /// Marks a page as distributing its score to its links; `false` when it did so before and is not settled yet.
-    pub(super) fn begin_distribution(&mut self, url: u32) -> bool {
-        let is_first = self.distributed.insert(url);
-        if is_first {
-            self.newly_distributed.push(url);
-        }
-        is_first
-    }
-
-    /// Whether a page has distributed its score and is not settled.
-    pub(super) fn has_distributed(&self, url: u32) -> bool {
-        self.distributed.contains(&url)
-    }
-
-    /// Forgets the mark of a page that is settled.
-    pub(super) fn settle(&mut self, url: u32) {
-        self.distributed.remove(&url);
-    }
-
     /// Appends the changes to the log; to be called before the journal is written up to `journal_end`.
     pub(super) fn log(&mut self, journal_end: u64, state: &[u8]) -> Result<(), Error> {
-        if self.changed.is_empty() && self.newly_distributed.is_empty() {
+        if self.changed.is_empty() {
             return Ok(());
         }
         let mut urls: Vec<u32> = self.changed.drain().collect();
@@ -202,8 +163,7 @@ impl Scores {
             let score = self.get(url)?.expect("it was set");
             scores.push((url, score));
         }
-        let distributed = std::mem::take(&mut self.newly_distributed);
-        let batch = encode(journal_end, state, false, &distributed, &scores);
+        let batch = encode(journal_end, state, &scores);
         files::append(&self.log, &self.log_path, &batch)?;
         self.log_bytes += batch.len() as u64;
         Ok(())
@@ -234,8 +194,7 @@ impl Scores {
             self.write_block(number)?;
         }
         files::sync(&self.file, &self.path)?;
-        let distributed: Vec<u32> = self.distributed.iter().copied().collect();
-        let batch = encode(journal_end, state, true, &distributed, &[]);
+        let batch = encode(journal_end, state, &[]);
         replace(&self.log_path, &[&batch])?;
         self.log = open_append(&self.log_path)?;
         self.log_bytes = batch.len() as u64;
@@ -268,20 +227,16 @@ fn read_available(file: &File, mut into: &mut [u8], mut offset: u64) -> std::io:
 
 struct Changes {
     state: Vec<u8>,
-    /// Whether `distributed` lists all pages, and not only those since the previous batch.
-    is_all: bool,
-    distributed: Vec<u32>,
     scores: Vec<(u32, Score)>,
 }
 
-fn encode(journal_end: u64, state: &[u8], is_all: bool, distributed: &[u32], scores: &[(u32, Score)]) -> Vec<u8> {
+fn encode(journal_end: u64, state: &[u8], scores: &[(u32, Score)]) -> Vec<u8> {
     let mut out = vec![0; 12];
     out.extend(journal_end.to_le_bytes());
     out.extend((state.len() as u32).to_le_bytes());
     out.extend(state);
-    out.push(u8::from(is_all));
-    out.extend((distributed.len() as u32).to_le_bytes());
-    distributed.iter().for_each(|url| out.extend(url.to_le_bytes()));
+    // Earlier versions kept a list of pages here, with a mark whether it was whole.
+    out.extend([1, 0, 0, 0, 0]);
     out.extend((scores.len() as u32).to_le_bytes());
     for (url, score) in scores {
         out.extend(url.to_le_bytes());
@@ -299,8 +254,10 @@ fn encode(journal_end: u64, state: &[u8], is_all: bool, distributed: &[u32], sco
 fn decode(batch: &[u8]) -> Option<Changes> {
     let mut fields = Fields { bytes: batch, at: 8 };
     let state = fields.slice()?.to_vec();
-    let is_all = fields.byte()? != 0;
-    let distributed = (0..fields.u32()?).map(|_| fields.u32()).collect::<Option<_>>()?;
+    fields.byte()?;
+    for _ in 0..fields.u32()? {
+        fields.u32()?;
+    }
     let n_scores = fields.u32()?;
     let mut scores = Vec::new();
     for _ in 0..n_scores {
@@ -311,7 +268,7 @@ fn decode(batch: &[u8]) -> Option<Changes> {
         let offset = low | u64::from(fields.byte()?) << 32;
         scores.push((url, Score { score, priority, offset }));
     }
-    Some(Changes { state, is_all, distributed, scores })
+    Some(Changes { state, scores })
 }
 
 #[cfg(test)]
@@ -328,16 +285,14 @@ mod tests {
         let open = |end| Scores::open(folder.path(), end).unwrap();
         let (mut scores, _) = open(0);
         (0..3000).for_each(|url| scores.set(url, score(url)).unwrap());
-        assert!(scores.begin_distribution(5) && !scores.begin_distribution(5));
         scores.log(1000, b"one").unwrap();
         scores.journal_is_written(1000, b"one").unwrap();
         (0..10).for_each(|url| scores.set(url, score(url + 50)).unwrap());
-        assert!(scores.begin_distribution(6));
         scores.log(2000, b"two").unwrap();
         // Killed here: the journal ends at 1000.
         drop(scores);
-        let (mut scores, replayed) = open(1000);
-        assert_eq!((&replayed.state[..], &replayed.distributed[..]), (&b"one"[..], &[5][..]));
+        let (mut scores, state) = open(1000);
+        assert_eq!(state, b"one");
         assert!((0..3000).all(|url| scores.get(url).unwrap() == Some(score(url))));
         assert_eq!(scores.get(3000).unwrap(), None);
         // Not killed this time.
@@ -345,8 +300,8 @@ mod tests {
         scores.log(2000, b"three").unwrap();
         scores.empty_log(2000, b"three").unwrap();
         drop(scores);
-        let (mut scores, replayed) = open(2000);
-        assert_eq!((&replayed.state[..], &replayed.distributed[..]), (&b"three"[..], &[5][..]));
+        let (mut scores, state) = open(2000);
+        assert_eq!(state, b"three");
         assert!(scores.get(2999).unwrap() == Some(score(7)) && scores.get(1).unwrap() == Some(score(1)));
     }
 

@@ -2,15 +2,15 @@
 
 use std::time::Duration;
 
+use bytes::Bytes;
 use url::Url;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::response::MAX_HOPS;
-use super::{Processed, Processor, done, milliseconds};
+use super::{Processed, Processor, done, milliseconds, settle};
 use crate::error::Error;
-use crate::frontier::{ContentMatch, FetchRecord, Frontier, Kind, Lease, Link};
+use crate::frontier::{ContentMatch, FetchRecord, Frontier, Kind, Lease, Link, Outlinks, Settled, Settlement};
 use crate::links::{AnchorText, LinkScanner, PageLinks, RobotsDirectives};
-use crate::order::FetchedPage;
 use crate::outcome::Outcome;
 use crate::page::Page;
 use crate::plan::Follow;
@@ -27,7 +27,7 @@ impl<F: Frontier> Processor<'_, F> {
     ) -> Result<Processed, Error> {
         let host = lease.link.host();
         if self.soft404.borrow().is_soft404(&host, lease.link.url.path(), &page.body) {
-            return Ok(Processed::Settle(lease, done(Outcome::SoftNotFound, 0, elapsed)));
+            return Ok(settle(lease, done(Outcome::SoftNotFound, 0, elapsed)));
         }
         if scanner.is_some() {
             self.mirrors.borrow_mut().compare(&host, &page.url, &page.body);
@@ -42,18 +42,16 @@ impl<F: Frontier> Processor<'_, F> {
         let directives = self.directives(&page, found.as_ref());
         let follow = self.plan.follow;
         // Links of a duplicate lead to known pages, or to endless copies of them.
-        if follow == Follow::Links
-            && !is_duplicate
-            && let Some(found) = found
-        {
-            self.offer_links(&lease.link, &page, found, directives)?;
-        }
+        let counted = found.filter(|_| follow == Follow::Links && !is_duplicate);
+        let outlinks = counted.map(|found| self.outlinks(&lease.link, &page, found, directives));
         self.ask_for_samples()?;
         if directives.noindex && self.plan.politeness.noindex {
-            return Ok(Processed::Settle(lease, done(Outcome::NoIndex, 0, elapsed)));
+            let settled = done(Outcome::NoIndex, 0, elapsed);
+            return Ok(Processed::Settle(Settlement { lease, settled, outlinks }));
         }
         if content == ContentMatch::Unchanged {
-            return Ok(Processed::Settle(lease, done(Outcome::NotModified, 0, elapsed)));
+            let settled = done(Outcome::NotModified, 0, elapsed);
+            return Ok(Processed::Settle(Settlement { lease, settled, outlinks }));
         }
         let probe = if is_duplicate || follow == Follow::Redirects {
             None
@@ -61,14 +59,14 @@ impl<F: Frontier> Processor<'_, F> {
             self.soft404.borrow_mut().probe(&host, &page.url)
         };
         if let Some(url) = probe {
-            self.frontier.offer(None, &[Link { kind: Kind::Probe, ..Link::page(url, lease.link.depth) }])?;
+            self.frontier.offer(&[Link { kind: Kind::Probe, ..Link::page(url, lease.link.depth) }])?;
         }
         let outcome = if is_duplicate { Outcome::Duplicate } else { Outcome::Stored };
         let digest = if is_duplicate || page.body.is_empty() { 0 } else { digest };
         lease.validators = Validators::of(&page).map(Box::new);
         let record =
             FetchRecord { outcome, bytes: page.body.len() as u32, milliseconds: milliseconds(elapsed), digest };
-        Ok(Processed::Store(lease, page, record))
+        Ok(Processed::Store(Settlement { lease, settled: Settled::Done(record), outlinks }, page))
     }
 
     /// The robots directives of a page, in its headers and in its HTML.
@@ -92,16 +90,12 @@ impl<F: Frontier> Processor<'_, F> {
     pub(crate) fn offer_links_again(&self, from: &Link, page: &Page, scanner: LinkScanner) -> Result<(), Error> {
         let found = scanner.finish(&page.url);
         let directives = self.directives(page, Some(&found));
-        self.offer_links(from, page, found, directives)
+        // The page is settled and has passed its score on.
+        self.frontier.offer(&self.outlinks(from, page, found, directives).links).map(drop)
     }
 
-    fn offer_links(
-        &self,
-        from: &Link,
-        page: &Page,
-        found: PageLinks,
-        directives: RobotsDirectives,
-    ) -> Result<(), Error> {
+    /// The links of a page that belong to the crawl.
+    fn outlinks(&self, from: &Link, page: &Page, found: PageLinks, directives: RobotsDirectives) -> Outlinks {
         let depth = from.depth + 1;
         let obeys = self.plan.politeness.nofollow;
         let is_too_deep = self.plan.limits.depth.is_some_and(|most| depth > most);
@@ -126,10 +120,7 @@ impl<F: Frontier> Processor<'_, F> {
                 mirrors.record_pointer(&page.url, &canonical);
             }
         }
-        let text = self.text(page, found.charset);
-        let visit = FetchedPage { link: from, n_links: links.len(), body: &text };
-        self.frontier.offer(Some(visit), &links)?;
-        Ok(())
+        Outlinks { links, is_redirect: false, text: self.text(page, found.charset) }
     }
 
     /// Asks for the samples that tell whether a host is a mirror.
@@ -139,12 +130,15 @@ impl<F: Frontier> Processor<'_, F> {
         if wanted.is_empty() { Ok(()) } else { self.frontier.expedite(&wanted) }
     }
 
-    /// The body, converted to UTF-8 where the ordering policy reads it.
-    fn text<'p>(&self, page: &'p Page, charset: Option<&'static str>) -> std::borrow::Cow<'p, [u8]> {
+    /// The body in UTF-8, where the ordering policy reads it.
+    fn text(&self, page: &Page, charset: Option<&'static str>) -> Bytes {
+        if self.anchors == AnchorText::Skip {
+            return Bytes::new();
+        }
         let encoding = charset.and_then(|name| encoding_rs::Encoding::for_label(name.as_bytes()));
-        match encoding.filter(|encoding| self.anchors == AnchorText::Keep && *encoding != encoding_rs::UTF_8) {
+        match encoding.filter(|encoding| *encoding != encoding_rs::UTF_8) {
             Some(encoding) => encoding.decode(&page.body).0.into_owned().into_bytes().into(),
-            None => (&page.body[..]).into(),
+            None => page.body.clone(),
         }
     }
 

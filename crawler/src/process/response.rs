@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
-use super::{BodyReader, Processed, Processor, done, milliseconds};
+use bytes::Bytes;
+
+use super::{BodyReader, Processed, Processor, done, milliseconds, settle};
 use crate::canonical::{canonicalize, resolve as resolve_reference};
 use crate::error::Error;
 use crate::fetch::FetchResponse;
-use crate::frontier::{FetchRecord, Frontier, Kind, Lease, Link, Settled};
-use crate::order::FetchedPage;
+use crate::frontier::{FetchRecord, Frontier, Kind, Lease, Link, Outlinks, Settled, Settlement};
 use crate::outcome::Outcome;
 use crate::validators::Validators;
 
@@ -28,7 +29,7 @@ impl<F: Frontier> Processor<'_, F> {
                 _ => None,
             };
             self.soft404.borrow_mut().record_probe(&lease.link.host(), lease.link.url.path(), body);
-            return Ok(Processed::Settle(lease, done(Outcome::Probed, 0, elapsed)));
+            return Ok(settle(lease, done(Outcome::Probed, 0, elapsed)));
         }
         let outcome = match response {
             Ok(FetchResponse::Page(page)) => {
@@ -37,7 +38,7 @@ impl<F: Frontier> Processor<'_, F> {
                     BodyReader::Links(scanner) => self.store_and_read(lease, page, scanner, elapsed).await,
                 };
             }
-            Ok(FetchResponse::Redirect(target)) => self.offer_redirect(&lease.link, &target)?,
+            Ok(FetchResponse::Redirect(target)) => return self.redirect(lease, &target, elapsed),
             Ok(FetchResponse::NotModified(page)) => {
                 lease.validators = Validators::renewed(lease.validators.take(), &page);
                 let record = FetchRecord {
@@ -46,10 +47,10 @@ impl<F: Frontier> Processor<'_, F> {
                     milliseconds: milliseconds(elapsed),
                     digest: 0,
                 };
-                return Ok(Processed::Store(lease, page, record));
+                return Ok(Processed::Store(Settlement::new(lease, Settled::Done(record)), page));
             }
             Ok(FetchResponse::Unwanted) => Outcome::UnwantedType,
-            Ok(FetchResponse::NotNow(_)) => return Ok(Processed::Settle(lease, Settled::Retry)),
+            Ok(FetchResponse::NotNow(_)) => return Ok(settle(lease, Settled::Retry)),
             Ok(FetchResponse::Status(429 | 500.., _)) => {
                 return Ok(self.retry_or(lease, Outcome::ServerError, elapsed));
             }
@@ -60,7 +61,7 @@ impl<F: Frontier> Processor<'_, F> {
             Err(outcome @ (Outcome::BlockedAddress | Outcome::TlsError | Outcome::BadEncoding)) => outcome,
             Err(outcome) => return Ok(self.retry_or(lease, outcome, elapsed)),
         };
-        Ok(Processed::Settle(lease, done(outcome, 0, elapsed)))
+        Ok(settle(lease, done(outcome, 0, elapsed)))
     }
 
     /// Retries the URL, or gives it the outcome when its attempts are used up.
@@ -69,15 +70,17 @@ impl<F: Frontier> Processor<'_, F> {
             true => Settled::Retry,
             false => done(outcome, 0, elapsed),
         };
-        Processed::Settle(lease, settled)
+        settle(lease, settled)
     }
 
-    fn offer_redirect(&self, from: &Link, target: &str) -> Result<Outcome, Error> {
+    /// A redirect is settled with its target, which goes through the frontier like any link.
+    fn redirect(&self, lease: Lease, target: &str, elapsed: Duration) -> Result<Processed, Error> {
+        let from = &lease.link;
         if from.hops >= MAX_HOPS {
-            return Ok(Outcome::TooManyRedirects);
+            return Ok(settle(lease, done(Outcome::TooManyRedirects, 0, elapsed)));
         }
         let Some(url) = resolve_reference(&from.url, target).and_then(canonicalize) else {
-            return Ok(Outcome::NoContent);
+            return Ok(settle(lease, done(Outcome::NoContent, 0, elapsed)));
         };
         if url.host() != from.url.host() {
             self.mirrors.borrow_mut().record_pointer(&from.url, &url);
@@ -88,14 +91,15 @@ impl<F: Frontier> Processor<'_, F> {
         }
         if !self.scope.borrow().contains(&url) {
             if !is_seed {
-                return Ok(Outcome::OutOfScope);
+                return Ok(settle(lease, done(Outcome::OutOfScope, 0, elapsed)));
             }
             // The target of a redirected seed is what the user meant, so it extends the scope.
             self.scope.borrow_mut().add_seed(&url);
             self.frontier.extend_scope(&url)?;
         }
         let link = Link { hops: from.hops + 1, kind: from.kind, ..Link::page(url, from.depth) };
-        self.frontier.offer(Some(FetchedPage { link: from, n_links: 1, body: b"" }), &[link])?;
-        Ok(Outcome::Redirected)
+        let outlinks = Some(Outlinks { links: vec![link], is_redirect: true, text: Bytes::new() });
+        let settled = done(Outcome::Redirected, 0, elapsed);
+        Ok(Processed::Settle(Settlement { lease, settled, outlinks }))
     }
 }

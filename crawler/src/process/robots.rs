@@ -211,7 +211,7 @@ impl<F: Frontier> Processor<'_, F> {
         let (own, foreign): (Vec<Url>, Vec<Url>) = wanted.partition(|sitemap| site(sitemap) == site(url));
         let all = own.into_iter().chain(foreign.into_iter().take(MAX_FOREIGN_SITEMAPS));
         let links: Vec<Link> = all.map(|url| Link { kind: Kind::Sitemap, ..Link::page(url, 0) }).collect();
-        self.frontier.offer(None, &links)?;
+        self.frontier.offer(&links)?;
         Ok(())
     }
 }

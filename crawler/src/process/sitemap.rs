@@ -6,7 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use url::Url;
 
-use super::{Processed, Processor, done, is_html};
+use super::{Processed, Processor, done, is_html, settle};
 use crate::decode::{Body, Fed};
 use crate::domain::site;
 use crate::error::Error;
@@ -103,14 +103,14 @@ impl<F: Frontier> Processor<'_, F> {
             let from = lease.link.clone();
             self.offer_all(Listed { from, kind: sitemap.kind, urls: sitemap.urls.into_iter(), is_of_page: false })
                 .await?;
-            return Ok(Processed::Settle(lease, done(Outcome::SitemapRead, 0, elapsed)));
+            return Ok(settle(lease, done(Outcome::SitemapRead, 0, elapsed)));
         }
         let is_too_deep = self.plan.limits.depth.is_some_and(|most| ENTRY_DEPTH > most);
         // Nobody has named the usual place: many sites answer any URL with a page.
         let is_guess = page.url.path() == GUESSED_PATH;
         let is_page = !page.body.is_empty() && may_be_page(media_type(&page.media_type, &page.body));
         if is_too_deep || is_guess || !is_page {
-            return Ok(Processed::Settle(lease, done(Outcome::NoSitemap, 0, elapsed)));
+            return Ok(settle(lease, done(Outcome::NoSitemap, 0, elapsed)));
         }
         self.store_as_page(lease, page, elapsed)
     }
@@ -175,7 +175,7 @@ impl<F: Frontier> Processor<'_, F> {
         let is_more = urls.len() == SLICE_ENTRIES;
         let links: Vec<Link> = urls.into_iter().filter_map(|url| self.entry_link(listed, url)).collect();
         if !links.is_empty() {
-            self.frontier.offer(None, &links)?;
+            self.frontier.offer(&links)?;
         }
         Ok(is_more)
     }

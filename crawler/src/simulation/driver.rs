@@ -15,9 +15,9 @@ use crate::clock::Clock;
 use crate::error::Error;
 use crate::frontier::{
     Claim, ContentMatch, FetchRecord, Frontier, HostRest, Kind, Lease, Link, LocalFrontier, LocalOptions, Next,
-    Settled, StoredLease, simulated_disk,
+    Outlinks, Settled, Settlement, StoredLease, simulated_disk,
 };
-use crate::order::{FetchedPage, SplitMix64, order_named};
+use crate::order::{SplitMix64, order_named};
 use crate::outcome::Outcome;
 use crate::pace::{Addresses, Failures, Health};
 
@@ -85,8 +85,8 @@ struct Driver {
     requests: std::collections::HashMap<u64, Request>,
     n_requests: u64,
     /// Pages on their way to the sink, and what the sink holds.
-    uncommitted: Vec<(Lease, FetchRecord)>,
-    without_page: Vec<(Lease, Settled)>,
+    uncommitted: Vec<Settlement>,
+    without_page: Vec<Settlement>,
     /// What the sink holds: pages, each with whether it is a copy or only refers to an equal page.
     sink: Vec<(usize, Outcome)>,
     n_committed: usize,
@@ -177,7 +177,7 @@ impl Driver {
         let frontier = LocalFrontier::open(self.folder.path(), options).expect("a crash leaves what can be opened");
         self.model.reopened(&frontier, &self.web, self.now(), self.journal_bytes());
         self.adopt(&frontier).expect("stored pages can be adopted");
-        frontier.offer(None, &self.web.seeds()).expect("seeds can be offered");
+        frontier.offer(&self.web.seeds()).expect("seeds can be offered");
         self.model.check(&frontier, &self.web);
         frontier
     }
@@ -198,8 +198,8 @@ impl Driver {
             let StoredLease { lease, is_refresh, .. } = frontier.lease_stored(&url, self.clock.date())?;
             assert!(!is_refresh || self.settings.has_claims, "page {page} is settled and stored behind the position");
             self.model.lease_stored(page, &Web::host_name(self.web.host(page)), self.now());
-            let (record, _) = self.store(frontier, &lease, page)?;
-            frontier.settle(vec![(lease, Settled::Done(record))], format!("{}", index + 1).as_bytes())?;
+            let (settlement, record) = self.store(frontier, lease, page)?;
+            frontier.settle(vec![settlement], format!("{}", index + 1).as_bytes())?;
             self.model.done(page, &Web::host_name(self.web.host(page)), record.outcome, self.journal_bytes());
         }
         self.n_committed = self.sink.len();
@@ -332,18 +332,18 @@ impl Driver {
         frontier.rest(&lease, HostRest::AfterResponse(rest))?;
         self.model.rest(&host, rest, true, now);
         frontier.count_work(lease.id.host, Duration::from_micros(self.random.below(3000) as u64));
+        let mut outlinks = None;
         let outcome = match (lease.link.kind, answer) {
             (Kind::Probe, _) => Outcome::Probed,
             (_, Answer::Page { .. }) if lease.link.kind == Kind::Sitemap => {
-                frontier.offer(None, &self.web.links(&lease.link))?;
+                frontier.offer(&self.web.links(&lease.link))?;
                 Outcome::SitemapRead
             }
             (_, Answer::Page { .. }) => {
-                let (record, is_stored) = self.store(frontier, &lease, page)?;
-                if is_stored {
-                    self.uncommitted.push((lease, record));
-                } else {
-                    self.without_page.push((lease, Settled::Done(record)));
+                let (settlement, record) = self.store(frontier, lease, page)?;
+                match record.outcome {
+                    Outcome::NotModified => self.without_page.push(settlement),
+                    _ => self.uncommitted.push(settlement),
                 }
                 return Ok(());
             }
@@ -351,48 +351,49 @@ impl Driver {
             (_, Answer::Redirect { .. }) if lease.link.hops >= MAX_HOPS => Outcome::TooManyRedirects,
             (_, Answer::Redirect { to }) => {
                 let target = Link { hops: lease.link.hops + 1, ..Link::page(self.web.url(to), lease.link.depth) };
-                let from = FetchedPage { link: &lease.link, n_links: 1, body: b"" };
-                frontier.offer(Some(from), &[target])?;
+                outlinks = Some(Outlinks { links: vec![target], is_redirect: true, ..Outlinks::default() });
                 Outcome::Redirected
             }
             _ if lease.attempts + 1 < MAX_ATTEMPTS => {
-                self.without_page.push((lease, Settled::Retry));
+                self.without_page.push(Settlement::new(lease, Settled::Retry));
                 return Ok(());
             }
             _ => Outcome::ServerError,
         };
         let record = FetchRecord { outcome, bytes: 0, milliseconds: 7, digest: 0 };
-        self.without_page.push((lease, Settled::Done(record)));
+        self.without_page.push(Settlement { lease, settled: Settled::Done(record), outlinks });
         Ok(())
     }
 
-    /// Offers the links of a page and gives its record, and whether the sink gets it.
-    fn store(&mut self, frontier: &LocalFrontier, lease: &Lease, page: usize) -> Result<(FetchRecord, bool), Error> {
+    /// What a page is settled with, and its record.
+    fn store(
+        &mut self,
+        frontier: &LocalFrontier,
+        lease: Lease,
+        page: usize,
+    ) -> Result<(Settlement, FetchRecord), Error> {
         let (Answer::Page { digest }, _) = self.web.answer(page, MAX_ATTEMPTS, 0) else {
             unreachable!("a page that was stored")
         };
-        let content = frontier.match_content(lease, digest)?;
-        if content != ContentMatch::Duplicate {
-            let links = self.web.links(&lease.link);
-            let from = FetchedPage { link: &lease.link, n_links: links.len(), body: b"<p>text" };
-            frontier.offer(Some(from), &links)?;
-        }
+        let content = frontier.match_content(&lease, digest)?;
+        let links = || Outlinks { links: self.web.links(&lease.link), ..Outlinks::default() };
+        let outlinks = (content != ContentMatch::Duplicate).then(links);
         let (outcome, digest) = match content {
             ContentMatch::New => (Outcome::Stored, digest),
             ContentMatch::Duplicate => (Outcome::Duplicate, 0),
             ContentMatch::Unchanged => (Outcome::NotModified, 0),
         };
-        Ok((FetchRecord { outcome, bytes: 7, milliseconds: 7, digest }, content != ContentMatch::Unchanged))
+        let record = FetchRecord { outcome, bytes: 7, milliseconds: 7, digest };
+        Ok((Settlement { lease, settled: Settled::Done(record), outlinks }, record))
     }
 
     /// Makes pages durable and settles what has ended.
     fn commit(&mut self, frontier: &LocalFrontier) -> Result<(), Error> {
         let pages: Vec<_> = self.uncommitted.drain(..).collect();
-        self.sink.extend(pages.iter().map(|(lease, record)| (Web::page(&lease.link.url), record.outcome)));
+        self.sink.extend(pages.iter().map(stored));
         self.n_committed = self.sink.len();
-        let pages = pages.into_iter().map(|(lease, record)| (lease, Settled::Done(record)));
-        let all: Vec<(Lease, Settled)> = self.without_page.drain(..).chain(pages).collect();
-        let ends: Vec<_> = all.iter().map(|(lease, settled)| (lease.link.clone(), *settled)).collect();
+        let all: Vec<Settlement> = self.without_page.drain(..).chain(pages).collect();
+        let ends: Vec<_> = all.iter().map(|ended| (ended.lease.link.clone(), ended.settled)).collect();
         frontier.settle(all, format!("{}", self.n_committed).as_bytes())?;
         let journal_bytes = self.journal_bytes();
         for (link, settled) in ends {
@@ -437,8 +438,7 @@ impl Driver {
         // Of the pages that were not committed, the sink has any number.
         let n_uncommitted = self.uncommitted.len();
         let n_written = self.random.below(n_uncommitted + 1);
-        let written = self.uncommitted.drain(..).take(n_written);
-        self.sink.extend(written.map(|(lease, record)| (Web::page(&lease.link.url), record.outcome)));
+        self.sink.extend(self.uncommitted.drain(..).take(n_written).map(|page| stored(&page)));
         self.without_page.clear();
         self.in_flight.clear();
         self.requests.clear();
@@ -463,6 +463,12 @@ impl Driver {
         assert!(stored.windows(2).all(|pair| pair[0] != pair[1]), "a page is stored twice: {stored:?}");
         self.ending.n_stored = stored.len() as u64;
     }
+}
+
+/// A page as the sink holds it.
+fn stored(settlement: &Settlement) -> (usize, Outcome) {
+    let Settled::Done(record) = settlement.settled else { unreachable!("it is stored") };
+    (Web::page(&settlement.lease.link.url), record.outcome)
 }
 
 fn ip(address: usize) -> IpAddr {

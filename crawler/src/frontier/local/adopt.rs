@@ -49,7 +49,7 @@ impl Inner {
         let fingerprint = xxh3_64_with_seed(url.as_str().as_bytes(), self.journal.key());
         let is_new = self.seen.get(fingerprint)?.is_none();
         if is_new {
-            self.offer(None, &[Link::page(url.clone(), 0)])?;
+            self.offer(&[Link::page(url.clone(), 0)])?;
         }
         let number = self.seen.get(fingerprint)?.ok_or_else(|| self.no_record())?;
         let is_refresh = is_set(&self.done, number);
@@ -63,7 +63,6 @@ impl Inner {
         if !is_refresh && !self.leased_urls.contains(&number) {
             self.take_from_queue(host, link.kind);
         }
-        self.forget_interrupted(host, offset);
         self.rest_adopted_host(host);
         let id = LeaseId { host, url: number, offset };
         let at = fetched_at.duration_since(UNIX_EPOCH).map_or(1, |time| (time.as_millis() as u64).max(1));
@@ -105,16 +104,6 @@ impl Inner {
         }
         host.fetched += 1;
         host.pages += 1;
-    }
-
-    /// A page that is stored need not be fetched first any more.
-    fn forget_interrupted(&mut self, number: u32, offset: u64) {
-        if let Some(offsets) = self.interrupted.get_mut(&number) {
-            offsets.retain(|waiting| *waiting != offset);
-            if offsets.is_empty() {
-                self.interrupted.remove(&number);
-            }
-        }
     }
 
     /// The host was asked for the page a moment ago, perhaps: it rests.

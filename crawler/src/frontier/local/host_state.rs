@@ -82,19 +82,13 @@ impl Inner {
         }
     }
 
-    /// Hosts with interrupted pages come before all others of their lane; with few slots, those with sitemaps and probes
-    /// too, which then do not disturb the order of pages.
+    /// With few slots, hosts with sitemaps and probes come before all others of their lane: so these do not disturb the
+    /// order of pages.
     fn host_priority(&self, number: u32) -> u64 {
-        let is_urgent = !self.lanes.shares_out() && self.hosts.get(number).n_auxiliary > 0;
-        match is_urgent || self.interrupted.contains_key(&number) {
+        match !self.lanes.shares_out() && self.hosts.get(number).n_auxiliary > 0 {
             true => 0,
             false => self.policy.host_priority(&self.hosts.get(number).counts()).saturating_add(1),
         }
-    }
-
-    /// Whether something waits that the policy does not rank.
-    pub(super) fn has_unranked(&self, number: u32) -> bool {
-        self.hosts.get(number).n_auxiliary > 0 || self.interrupted.contains_key(&number)
     }
 
     pub(super) fn start_rest(&mut self, number: u32, rest: Duration) {

@@ -84,7 +84,7 @@ impl Inner {
             self.hosts.contains(number)
                 && matches!(self.hosts.get(number).state, HostState::Ready(_))
                 && self.lanes.has_room_for(self.hosts.get(number))
-                && !self.has_unranked(number)
+                && self.hosts.get(number).n_auxiliary == 0
         })
     }
 
@@ -103,13 +103,6 @@ impl Inner {
     }
 
     fn lease_from_host(&mut self, number: u32) -> Result<Option<Lease>, Error> {
-        if let Some(offset) = self.next_interrupted(number)
-            && !self.is_stale(offset)?
-        {
-            let url = self.journal.number_at(offset)?;
-            let kept = self.scores.as_mut().map(|scores| scores.get(url)).transpose()?.flatten();
-            return self.hand_out(number, kept.map_or(Priority::FIRST, |kept| kept.priority), offset).map(Some);
-        }
         let mut n_reviews = 0;
         while let Some((priority, offset)) = self.pop_in_turn(number)? {
             if self.is_stale(offset)? {
@@ -156,14 +149,6 @@ impl Inner {
             Some(page) => Some(page),
             None => queues.pop(&self.blocks)?,
         })
-    }
-
-    fn next_interrupted(&mut self, number: u32) -> Option<u64> {
-        let offset = self.interrupted.get_mut(&number)?.pop();
-        if self.interrupted.get(&number).is_some_and(Vec::is_empty) {
-            self.interrupted.remove(&number);
-        }
-        offset
     }
 
     pub(super) fn hand_out(&mut self, number: u32, priority: Priority, offset: u64) -> Result<Lease, Error> {

@@ -5,7 +5,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::super::journal::Event;
 use super::super::scores::Score;
-use super::super::{Kind, Link, Offered, write_host};
+use super::super::{Kind, LeaseId, Link, Offered, Outlinks, write_host};
 use super::{Inner, is_set};
 use crate::error::Error;
 use crate::order::{FetchedPage, Priority};
@@ -14,88 +14,92 @@ use crate::order::{FetchedPage, Priority};
 const CHECKPOINT_BYTES: u64 = 128 << 20;
 
 impl Inner {
-    pub(super) fn offer(&mut self, page: Option<FetchedPage<'_>>, links: &[Link]) -> Result<Offered, Error> {
-        let key = self.journal.key();
-        let fingerprint = |url: &Url| xxh3_64_with_seed(url.as_str().as_bytes(), key);
-        let fingerprints: Vec<u64> = links.iter().map(|link| fingerprint(&link.url)).collect();
-        let is_page = page.is_some();
-        let mut distributes = true;
-        match page {
-            None => self.policy.no_source_page(),
-            Some(page) => {
-                // Several links to the same URL count once; links of a page to itself do not count.
-                let own = fingerprint(&page.link.url);
-                self.distinct_links.clear();
-                self.distinct_links.extend(&fingerprints);
-                self.distinct_links.remove(&own);
-                let page = FetchedPage { n_links: self.distinct_links.len(), ..page };
-                // A page with a body may name its canonical URL, which is one hop further as well.
-                let is_redirect = page.body.is_empty() && links.first().is_some_and(|link| link.hops > page.link.hops);
-                distributes = self.visit(own, &page, is_redirect)?;
-            }
-        }
+    /// Adds links that no page is settled with.
+    pub(super) fn offer(&mut self, links: &[Link]) -> Result<Offered, Error> {
+        let fingerprints = self.fingerprints(links);
+        self.policy.no_source_page();
         self.seen.prefetch(&fingerprints);
         let mut offered = Offered::default();
         for (link, fingerprint) in links.iter().zip(fingerprints) {
-            if is_page && !self.distinct_links.remove(&fingerprint) {
-                offered.known += 1;
-                continue;
+            match self.add(fingerprint, link)? {
+                true => offered.new += 1,
+                false => offered.known += 1,
             }
-            match self.seen.get(fingerprint)? {
-                Some(url) => {
-                    offered.known += 1;
-                    if self.claims.contains(url) {
-                        self.improve(url, link)?;
-                    }
-                    if distributes {
-                        self.offer_known(url, link)?;
-                    }
-                }
-                None => {
-                    offered.new += 1;
-                    self.enqueue(fingerprint, link)?;
-                }
-            }
-            if !is_page && self.journal.is_full() {
+            if self.journal.is_full() {
                 self.write()?;
             }
         }
-        if is_page && self.policy.reranks() {
-            self.rerank()?;
-        }
-        let is_due = self.seen.is_checkpoint_due() || self.content_digests.is_checkpoint_due();
-        if is_due || self.journal.end() - self.checkpointed > CHECKPOINT_BYTES {
-            self.checkpoint()?;
-        } else if self.journal.is_full() {
-            self.write()?;
+        if self.is_checkpoint_due() || self.journal.is_full() {
+            self.write_or_checkpoint()?;
         }
         Ok(offered)
     }
 
-    /// Reports a fetched page to the policy, unless that happened before the last kill. Gives whether the page
-    /// distributes its score to its links.
-    fn visit(&mut self, fingerprint: u64, page: &FetchedPage<'_>, is_redirect: bool) -> Result<bool, Error> {
-        let number = self.host_number(page.link)?;
-        let counts = self.hosts.get(number).counts();
-        let mut kept = None;
-        if let Some(scores) = &mut self.scores
-            && let Some(url) = self.seen.get(fingerprint)?
-        {
-            if !scores.begin_distribution(url) {
-                self.policy.no_source_page();
-                return Ok(false);
+    /// Adds the links of a page that is being settled, and tells the policy of the page. Nothing is written.
+    pub(super) fn offer_outlinks(&mut self, id: LeaseId, from: &Link, found: &Outlinks) -> Result<(), Error> {
+        let fingerprints = self.fingerprints(&found.links);
+        // Several links to the same URL count once; links of a page to itself do not count.
+        let mut distinct = std::mem::take(&mut self.distinct_links);
+        distinct.clear();
+        distinct.extend(&fingerprints);
+        distinct.remove(&self.fingerprint(&from.url));
+        let page = FetchedPage { link: from, n_links: distinct.len(), body: &found.text };
+        self.visit(id, &page, found.is_redirect)?;
+        self.seen.prefetch(&fingerprints);
+        for (link, fingerprint) in found.links.iter().zip(fingerprints) {
+            if distinct.remove(&fingerprint) {
+                self.add(fingerprint, link)?;
             }
-            kept = scores.get(url)?.map(|kept| (url, kept));
         }
-        let mut score = kept.map_or(0.0, |(_, kept)| kept.score);
+        self.distinct_links = distinct;
+        if self.policy.reranks() { self.rerank() } else { Ok(()) }
+    }
+
+    fn fingerprint(&self, url: &Url) -> u64 {
+        xxh3_64_with_seed(url.as_str().as_bytes(), self.journal.key())
+    }
+
+    fn fingerprints(&self, links: &[Link]) -> Vec<u64> {
+        links.iter().map(|link| self.fingerprint(&link.url)).collect()
+    }
+
+    /// Adds a link, or takes what it says about a known URL; gives whether the URL is new.
+    fn add(&mut self, fingerprint: u64, link: &Link) -> Result<bool, Error> {
+        let Some(url) = self.seen.get(fingerprint)? else {
+            self.enqueue(fingerprint, link)?;
+            return Ok(true);
+        };
+        if self.claims.contains(url) {
+            self.improve(url, link)?;
+        }
+        self.offer_known(url, link)?;
+        Ok(false)
+    }
+
+    fn is_checkpoint_due(&self) -> bool {
+        self.seen.is_checkpoint_due()
+            || self.content_digests.is_checkpoint_due()
+            || self.journal.end() - self.checkpointed > CHECKPOINT_BYTES
+    }
+
+    /// Writes what has changed, with a checkpoint when one is due.
+    pub(super) fn write_or_checkpoint(&mut self) -> Result<(), Error> {
+        if self.is_checkpoint_due() { self.checkpoint() } else { self.write() }
+    }
+
+    /// Reports a page to the policy, which takes its score to pass it on to the links.
+    fn visit(&mut self, id: LeaseId, page: &FetchedPage<'_>, is_redirect: bool) -> Result<(), Error> {
+        let counts = self.hosts.get(id.host).counts();
+        let kept = self.scores.as_mut().map(|scores| scores.get(id.url)).transpose()?.flatten();
+        let mut score = kept.map_or(0.0, |kept| kept.score);
         match is_redirect {
             true => self.policy.redirected(page.link, &counts, &mut score),
             false => self.policy.page_fetched(page, &counts, &mut score),
         }
-        if let (Some(scores), Some((url, kept))) = (&mut self.scores, kept) {
-            scores.set(url, Score { score, ..kept })?;
+        match (&mut self.scores, kept) {
+            (Some(scores), Some(kept)) => scores.set(id.url, Score { score, ..kept }),
+            _ => Ok(()),
         }
-        Ok(true)
     }
 
     pub(super) fn enqueue(&mut self, fingerprint: u64, link: &Link) -> Result<(), Error> {

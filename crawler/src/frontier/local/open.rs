@@ -62,7 +62,6 @@ impl Inner {
             refresh: options.refresh.map(|refresh| RefreshScheduler::new(refresh, &options.clock)),
             explore: options.explore,
             n_handed_out: 0,
-            interrupted: HashMap::new(),
             lanes: Lanes::new(options.slots),
             resting: BinaryHeap::new(),
             done: snapshot.done,
@@ -201,18 +200,8 @@ impl Inner {
     }
 
     fn open_scores(&mut self) -> Result<(), Error> {
-        let (mut scores, replayed) = Scores::open(&self.folder, self.journal.written())?;
-        self.policy.resume(&replayed.state);
-        for url in replayed.distributed {
-            match scores.get(url)? {
-                Some(kept) if url < self.n_urls && !is_set(&self.done, url) => {
-                    let (_, _, link) = self.journal.link_at(kept.offset)?;
-                    let number = self.host_number(&link)?;
-                    self.interrupted.entry(number).or_default().push(kept.offset);
-                }
-                _ => scores.settle(url),
-            }
-        }
+        let (scores, state) = Scores::open(&self.folder, self.journal.written())?;
+        self.policy.resume(&state);
         self.scores = Some(scores);
         Ok(())
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::super::journal::Event;
-use super::super::{ContentMatch, FetchRecord, HostRest, Kind, Lease, LeaseId, Settled};
+use super::super::{ContentMatch, FetchRecord, HostRest, Kind, LeaseId, Settled, Settlement};
 use super::{Inner, set};
 use crate::error::Error;
 use crate::outcome::Outcome;
@@ -30,9 +30,6 @@ impl Inner {
         match held.kind {
             Kind::Page => self.n_handed_out -= 1,
             Kind::Sitemap | Kind::Probe => host.n_auxiliary += 1,
-        }
-        if self.scores.as_ref().is_some_and(|scores| scores.has_distributed(id.url)) {
-            self.interrupted.entry(id.host).or_default().push(id.offset);
         }
         self.apply_late_claim(id.url)?;
         self.rest(id.host, rest)
@@ -69,9 +66,14 @@ impl Inner {
         Ok(first == self.journal.link_at(id.offset)?.2.url)
     }
 
-    pub(super) fn settle(&mut self, leases: Vec<(Lease, Settled)>, sink_position: &[u8]) -> Result<(), Error> {
-        for (lease, settled) in leases {
+    /// Everything here becomes one batch of the journal: links, ends and the sink's position are recorded together or
+    /// not at all.
+    pub(super) fn settle(&mut self, batch: Vec<Settlement>, sink_position: &[u8]) -> Result<(), Error> {
+        for Settlement { lease, settled, outlinks } in batch {
             let id = lease.id;
+            if let Some(outlinks) = outlinks.filter(|_| self.leased.contains_key(&id)) {
+                self.offer_outlinks(id, &lease.link, &outlinks)?;
+            }
             let Some(held) = self.leased.remove(&id) else { continue };
             self.leased_urls.remove(&id.url);
             match settled {
@@ -83,9 +85,6 @@ impl Inner {
                     self.journal.push(&Event::Done { host: id.host, url: id.url, record })?;
                     self.count(id.host, id.url, record)?;
                     self.count_answer(id.host, gain(record.outcome));
-                    if let Some(scores) = &mut self.scores {
-                        scores.settle(id.url);
-                    }
                     match record.outcome {
                         // The same bytes, or an answer of 304, may come with new validators.
                         Outcome::NotModified => self.renew_validators(id.url, lease.validators, has_copy)?,
@@ -118,9 +117,9 @@ impl Inner {
         // Written data survives a killed process; the disk is synced once a second. A power cut can lose the last
         // second of settled leases: the sink is then truncated to the recorded position and those pages are fetched
         // again.
-        self.write()?;
+        self.write_or_checkpoint()?;
         if self.clock.elapsed() >= self.synced + SYNC_AFTER {
-            self.journal.sync()?;
+            self.journal.sync_later()?;
             self.synced = self.clock.elapsed();
         }
         Ok(())
