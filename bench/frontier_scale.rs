@@ -155,7 +155,7 @@ fn drain(folder: &Path, frontier: &LocalFrontier) -> Result<(), Failure> {
             meter.row(folder, known);
         }
     }
-    frontier.settle(held, b"")?;
+    frontier.settle(&held, b"")?;
     assert_eq!(frontier.totals().settled(), known, "every URL was settled once");
     println!("all {known} URLs were settled once");
     Ok(())
@@ -172,7 +172,7 @@ fn settle_later(
     let outlinks = (!links.is_empty()).then(|| Outlinks { links, ..Outlinks::default() });
     held.push(Settlement { lease, settled: Settled::Done(receipt), outlinks });
     if held.len() == BATCH {
-        frontier.settle(std::mem::take(held), &mark.to_le_bytes())?;
+        frontier.settle(&std::mem::take(held), &mark.to_le_bytes())?;
     }
     Ok(())
 }

@@ -6,9 +6,11 @@
 
 use std::collections::HashSet;
 
+use futures_util::FutureExt;
+
 use crate::error::Error;
 use crate::fetch::charset;
-use crate::frontier::{FetchRecord, Frontier, Lease, LocalFrontier, Settled, Settlement, StoredLease};
+use crate::frontier::{FetchRecord, Lease, LocalFrontier, Settled, Settlement, StoredLease};
 use crate::links::LinkScanner;
 use crate::media_type::{MediaType, sniff};
 use crate::outcome::Outcome;
@@ -58,24 +60,25 @@ pub fn adopt(
     if pages.peek().is_none() {
         return Ok(0);
     }
-    let mut adoption = Adoption { processor: Processor::new(plan, frontier)?, frontier, origins: HashSet::new() };
-    adoption.processor.offer_seeds()?;
+    let mut adoption =
+        Adoption { processor: at_once(Processor::new(plan, frontier))?, frontier, origins: HashSet::new() };
+    at_once(adoption.processor.offer_seeds())?;
     let (mut n_pages, mut settled) = (0, Vec::new());
     let mut sink_position = Vec::new();
     for stored in pages {
         let stored = stored.map_err(Error::Sink)?;
         // A copy that was stored later is a refresh, which needs the first one to be settled.
         if settled.iter().any(|settlement: &Settlement| settlement.lease.link.url == stored.page.url) {
-            frontier.settle(std::mem::take(&mut settled), &sink_position)?;
+            frontier.settle(&std::mem::take(&mut settled), &sink_position)?;
         }
         settled.push(adoption.adopt(&stored)?);
         n_pages += 1;
         sink_position = stored.sink_position;
         if settled.len() >= BATCH_PAGES {
-            frontier.settle(std::mem::take(&mut settled), &sink_position)?;
+            frontier.settle(&std::mem::take(&mut settled), &sink_position)?;
         }
     }
-    frontier.settle(settled, &sink_position)?;
+    frontier.settle(&settled, &sink_position)?;
     frontier.finish_adoption()?;
     Ok(n_pages)
 }
@@ -90,7 +93,7 @@ pub fn offer_links_again(
     frontier: &LocalFrontier,
     pages: impl IntoIterator<Item = std::io::Result<StoredPage>>,
 ) -> Result<u64, Error> {
-    let processor = Processor::new(plan, frontier)?;
+    let processor = at_once(Processor::new(plan, frontier))?;
     let mut n_pages = 0;
     for stored in pages {
         let StoredPage { page, body, .. } = stored.map_err(Error::Sink)?;
@@ -98,7 +101,7 @@ pub fn offer_links_again(
             continue;
         }
         let Some(link) = frontier.known_link(&page.url)? else { continue };
-        processor.offer_links_again(&link, &page, scan_links(&processor, &page))?;
+        at_once(processor.offer_links_again(&link, &page, scan_links(&processor, &page)))?;
         n_pages += 1;
     }
     frontier.finish_adoption()?;
@@ -124,10 +127,10 @@ impl Adoption<'_> {
         let StoredLease { mut lease, is_new, is_refresh } = self.frontier.lease_stored(&page.url, page.fetched_at)?;
         if is_new {
             // No stored page links to it: a seed, or what a seed was redirected to, or what a sitemap lists.
-            self.processor.extend_scope(&page.url)?;
+            at_once(self.processor.extend_scope(&page.url))?;
         }
         if self.origins.insert(origin(&page.url)) {
-            self.processor.offer_known_sitemaps(&page.url)?;
+            at_once(self.processor.offer_known_sitemaps(&page.url))?;
         }
         let outcome = match stored.body {
             StoredBody::Here => return self.process(lease, page),
@@ -146,18 +149,23 @@ impl Adoption<'_> {
         let scanner = is_html(&page.media_type).then(|| scan_links(&self.processor, &page));
         let mut entries = self.processor.entries_of_page(&lease.link, &page);
         let elapsed = page.elapsed;
-        let processed = self.processor.store(lease, Box::new(page), scanner, elapsed)?;
+        let processed = at_once(self.processor.store(lease, Box::new(page), scanner, elapsed))?;
         if let Some(entries) = entries.as_mut().filter(|_| processed.is_news()) {
             while !entries.read_some() {}
             if let Some(mut listed) = entries.take_listed() {
-                while self.processor.offer_some(&mut listed)? {}
+                while at_once(self.processor.offer_some(&mut listed))? {}
             }
         }
         match processed {
             Processed::Store(settlement, _) | Processed::Settle(settlement) => Ok(settlement),
-            Processed::Returned => unreachable!("a page at hand is not given back"),
+            Processed::Returned(_) => unreachable!("a page at hand is not given back"),
         }
     }
+}
+
+/// The answer of the embedded frontier, which never lets anyone wait.
+fn at_once<T>(call: impl Future<Output = T>) -> T {
+    call.now_or_never().expect("the embedded frontier answers at once")
 }
 
 /// The media type of a body, by its header or by its first bytes, as when it was fetched.
@@ -181,7 +189,7 @@ mod tests {
     use url::Url;
 
     use super::*;
-    use crate::frontier::{HostRest, Kind, LocalOptions, Next};
+    use crate::frontier::{Frontier, HostRest, Kind, LocalOptions, Next};
     use crate::order::{Breadth, Opic, OrderingPolicy};
     use crate::scope::{Reach, Scope};
 
@@ -217,13 +225,13 @@ mod tests {
 
         /// Stores up to `n` pages and settles them two at a time; the last ones may stay unsettled, as by a kill.
         fn crawl(&self, frontier: &LocalFrontier, stored: &mut Vec<StoredPage>, n: usize) {
-            let processor = Processor::new(&self.plan, frontier).unwrap();
+            let processor = at_once(Processor::new(&self.plan, frontier)).unwrap();
             let adoption = Adoption { processor, frontier, origins: HashSet::new() };
-            adoption.processor.offer_seeds().unwrap();
+            at_once(adoption.processor.offer_seeds()).unwrap();
             let mut unsettled = Vec::new();
             let settle = |unsettled: &mut Vec<_>, stored: &[StoredPage]| {
                 let position = stored.last().map_or(Vec::new(), |last| last.sink_position.clone());
-                frontier.settle(std::mem::take(unsettled), &position).unwrap();
+                frontier.settle(&std::mem::take(unsettled), &position).unwrap();
             };
             let mut n_stored = 0;
             while n_stored < n {

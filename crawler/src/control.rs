@@ -175,6 +175,18 @@ impl Session<'_> {
         self.shared.has_orders.notified()
     }
 
+    /// Waits until the crawl is told to stop. Other orders stay.
+    pub(crate) async fn stopped(&self) {
+        while !self.shared.lock().is_stopped {
+            self.shared.has_orders.notified().await;
+        }
+    }
+
+    /// Looks again for orders that came while something else waited for them.
+    pub(crate) fn look_again(&self) {
+        self.shared.has_orders.notify_one();
+    }
+
     /// What was told, with the seeds and limits that are new.
     pub(crate) fn take_orders(&self) -> Orders {
         let mut orders = self.shared.lock();

@@ -33,6 +33,12 @@ pub enum Error {
     /// No HTTP client could be made from the settings.
     #[error("the HTTP client cannot start")]
     Client(#[source] reqwest::Error),
+    /// A lease was not the caller's any more.
+    #[error("the lease has ended")]
+    Fenced,
+    /// The frontier could not be reached.
+    #[error("the frontier cannot be reached: {0}")]
+    Unavailable(String),
     /// A setting is invalid.
     #[error("{0}")]
     Setting(String),

@@ -13,6 +13,7 @@ mod hosts;
 mod journal;
 mod local;
 mod names;
+mod patient;
 mod queue;
 mod records;
 mod robots_file;
@@ -30,6 +31,7 @@ pub(crate) use local::Stage;
 pub(crate) use local::StoredLease;
 pub use local::{LocalFrontier, LocalOptions, RestingHost};
 pub use names::is_frontier_file;
+pub(crate) use patient::PatientFrontier;
 
 use std::fmt::Write;
 use std::time::{Duration, SystemTime};
@@ -131,15 +133,95 @@ pub struct Lease {
     pub id: LeaseId,
 }
 
-/// Identifies a leased URL within its backend.
+/// Identifies a lease, or a claim, within its backend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LeaseId {
-    /// The host, by number.
-    pub host: u32,
-    /// The URL, by number.
-    pub url: u32,
-    /// The offset of its record in the journal.
-    pub offset: u64,
+    key: u128,
+    fence: u64,
+}
+
+impl LeaseId {
+    /// A lease of what the backend calls `key`. Whoever leases it later gets a larger `fence`, by which the backend
+    /// refuses what an earlier holder still asks for.
+    pub fn new(key: u128, fence: u64) -> LeaseId {
+        LeaseId { key, fence }
+    }
+
+    /// What is leased, in the backend's own terms.
+    pub fn key(self) -> u128 {
+        self.key
+    }
+
+    /// The fencing token.
+    pub fn fence(self) -> u64 {
+        self.fence
+    }
+}
+
+/// One of the processes that share a frontier.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct WorkerId(Box<str>);
+
+impl WorkerId {
+    /// A worker of this name, which no other has.
+    pub fn new(name: &str) -> WorkerId {
+        WorkerId(name.into())
+    }
+
+    /// Its name.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Default for WorkerId {
+    /// This process, by its number.
+    fn default() -> Self {
+        WorkerId(format!("process-{}", std::process::id()).into())
+    }
+}
+
+/// The answer to [`Frontier::lease`].
+#[derive(Debug)]
+pub enum Leases {
+    /// Fetch these URLs, each of another host.
+    Granted(Vec<Lease>),
+    /// No host is ready; try again after this long, or when something was offered or settled.
+    Wait(Duration),
+    /// Nothing is waiting and nothing is leased.
+    Empty,
+}
+
+/// Why a frontier did not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FrontierError {
+    /// It cannot be reached for now; the same call may succeed later.
+    #[error("the frontier cannot be reached: {0}")]
+    Unavailable(String),
+    /// The lease is not the caller's any more: it has ended, or expired and may be another worker's.
+    #[error("the lease has ended")]
+    Fenced,
+    /// Its state cannot be read or written.
+    #[error(transparent)]
+    Damaged(#[from] Error),
+}
+
+impl From<FrontierError> for Error {
+    fn from(error: FrontierError) -> Error {
+        match error {
+            FrontierError::Damaged(error) => error,
+            FrontierError::Fenced => Error::Fenced,
+            FrontierError::Unavailable(reason) => Error::Unavailable(reason),
+        }
+    }
+}
+
+/// What [`Frontier::settle`] did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SettledBatch {
+    /// Leases that were not the worker's any more: nothing of theirs was recorded.
+    pub fenced: Vec<LeaseId>,
 }
 
 /// What to do next.
@@ -237,8 +319,8 @@ pub enum HostRest {
 /// The result of claiming a host for a request that is not in its queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Claim {
-    /// The host with this number is reserved until [`Frontier::release`] is called.
-    Granted(u32),
+    /// The host is reserved until [`Frontier::release`] is called.
+    Granted(LeaseId),
     /// The host is resting; try again after this long.
     RetryAfter(Duration),
     /// A request to the host is in flight; try again when a response has ended.
@@ -331,80 +413,100 @@ pub struct HostTally<'f> {
 }
 
 /// The interface of a frontier. Every backend passes the same contract tests.
-pub trait Frontier: Send + Sync {
+///
+/// A call may take its time, as over a network, and be repeated when nothing is heard of it: a backend must take a call
+/// twice as if it came once. What concerns a lease names it with its fencing token, and is refused with
+/// [`FrontierError::Fenced`] when the lease is not the caller's any more.
+#[expect(async_fn_in_trait, reason = "a crawl runs on one thread, so that its futures need not be Send")]
+pub trait Frontier {
     /// Adds links that no page is settled with: seeds, sitemap entries, probes. A URL is added once, however often it is
     /// found; of several claims about its kind, depth and hops the best counts, also when it was fetched by a worse one
     /// before.
-    fn offer(&self, links: &[Link]) -> Result<Offered, Error>;
+    async fn offer(&self, links: &[Link]) -> Result<Offered, FrontierError>;
 
     /// Lets these URLs be fetched before all others of their hosts, unless they were fetched before.
-    fn expedite(&self, links: &[Link]) -> Result<(), Error>;
+    async fn expedite(&self, links: &[Link]) -> Result<(), FrontierError>;
 
-    /// The next URL to fetch, from a host that is ready.
-    fn lease(&self) -> Result<Next, Error>;
+    /// The next URLs to fetch, from hosts that are ready: at least one and not more than `most`, or how long to wait.
+    async fn lease(&self, worker: &WorkerId, most: usize) -> Result<Leases, FrontierError>;
+
+    /// How long a lease lasts unless it is renewed; `None` for as long as the process lives.
+    fn lease_time(&self) -> Option<Duration> {
+        None
+    }
+
+    /// Lets leases last for another [`Frontier::lease_time`]; refuses if one of them has ended, and renews the others.
+    async fn renew(&self, worker: &WorkerId, leases: &[LeaseId]) -> Result<(), FrontierError>;
 
     /// Frees the host of a lease after a rest; the lease itself stays until it is settled.
-    fn rest(&self, lease: &Lease, rest: HostRest) -> Result<(), Error>;
+    async fn rest(&self, lease: &Lease, rest: HostRest) -> Result<(), FrontierError>;
 
     /// Returns a lease unused: the URL goes back to the front of its queue, and its host rests.
-    fn give_back(&self, lease: Lease, rest: HostRest) -> Result<(), Error>;
+    async fn give_back(&self, lease: &Lease, rest: HostRest) -> Result<(), FrontierError>;
 
     /// Reserves a host for a request outside its queue: a robots.txt that another host redirects to.
-    fn claim(&self, host: &str) -> Result<Claim, Error>;
+    async fn claim(&self, worker: &WorkerId, host: &str) -> Result<Claim, FrontierError>;
 
     /// Ends a claim.
-    fn release(&self, host: u32, rest: HostRest) -> Result<(), Error>;
+    async fn release(&self, claim: LeaseId, rest: HostRest) -> Result<(), FrontierError>;
+
+    /// What is known of a content on the host of a lease. The first URL of a host that asks gets
+    /// [`ContentMatch::New`].
+    async fn match_content(&self, lease: &Lease, digest: u64) -> Result<ContentMatch, FrontierError>;
+
+    /// Ends leases and adds the links of their pages, which must be durable by now. `sink_position`, the end of the
+    /// durable data in the worker's sink, is recorded with them, all at once.
+    async fn settle(
+        &self,
+        worker: &WorkerId,
+        batch: &[Settlement],
+        sink_position: &[u8],
+    ) -> Result<SettledBatch, FrontierError>;
+
+    /// Changes the largest number of requests to one host.
+    async fn set_host_budget(&self, budget: u64) -> Result<(), FrontierError>;
+
+    /// Records that a seed was redirected to this URL, so that its host is within scope in later runs too.
+    async fn extend_scope(&self, url: &Url) -> Result<(), FrontierError>;
+
+    /// Every URL that was passed to [`Frontier::extend_scope`].
+    async fn scope_extensions(&self) -> Result<Vec<Url>, FrontierError>;
+
+    /// Keeps the robots.txt of an origin (scheme, host and port) for later runs, as long as it may be used.
+    async fn store_robots(&self, origin: &str, robots: &StoredRobots) -> Result<(), FrontierError>;
+
+    /// The robots.txt of an origin that was last kept. It may be older than is allowed.
+    async fn stored_robots(&self, origin: &str) -> Result<Option<StoredRobots>, FrontierError>;
+
+    /// Calls `each` with every host.
+    async fn hosts(&self, each: &mut dyn FnMut(HostTally<'_>)) -> Result<(), FrontierError>;
+
+    /// Whether the ordering policy needs links with their anchor text and context.
+    fn reads_text(&self) -> bool;
+
+    /// The latest figures that are known without asking anyone.
+    fn gauges(&self) -> Gauges;
+
+    /// The latest totals that are known without asking anyone: since the crawl began, over all runs.
+    fn totals(&self) -> Totals;
 
     /// How many hosts are ready and have to wait for a slot. `is_full` says that every slot is taken.
-    fn n_waiting_hosts(&self, is_full: bool) -> usize;
+    fn n_waiting_hosts(&self, _is_full: bool) -> usize {
+        0
+    }
 
     /// Reports the processor time that the responses of a host have taken.
-    fn count_work(&self, host: u32, work: Duration);
+    fn count_work(&self, _host: &str, _work: Duration) {}
 
     /// Reports the share of the time, from 0 to 1, in which the crawl was busy. When it has more work than time, hosts
     /// that bring nothing get fewer slots.
-    fn set_load(&self, busy_share: f64);
+    fn set_load(&self, _busy_share: f64) {}
 
-    /// Changes the largest number of requests to one host.
-    fn set_host_budget(&self, budget: u64) -> Result<(), Error>;
-
-    /// Changes the number of requests that are in flight at once.
-    fn set_slots(&self, slots: usize);
+    /// Reports the number of requests that are in flight at once.
+    fn set_slots(&self, _slots: usize) {}
 
     /// Why nothing new should be fetched for now: what is on its way could not be recorded.
     fn disk_trouble(&self) -> Option<&'static str> {
         None
     }
-
-    /// What is known of a content on the host of a lease. The first URL of a host that asks gets
-    /// [`ContentMatch::New`].
-    fn match_content(&self, lease: &Lease, digest: u64) -> Result<ContentMatch, Error>;
-
-    /// Ends leases and adds the links of their pages, which must be durable by now. `sink_position`, the end of the
-    /// durable data in the sink, is recorded with them, all at once.
-    fn settle(&self, batch: Vec<Settlement>, sink_position: &[u8]) -> Result<(), Error>;
-
-    /// Records that a seed was redirected to this URL, so that its host is within scope in later runs too.
-    fn extend_scope(&self, url: &Url) -> Result<(), Error>;
-
-    /// Every URL that was passed to [`Frontier::extend_scope`].
-    fn scope_extensions(&self) -> Vec<Url>;
-
-    /// Keeps the robots.txt of an origin (scheme, host and port) for later runs, as long as it may be used.
-    fn store_robots(&self, origin: &str, robots: &StoredRobots) -> Result<(), Error>;
-
-    /// The robots.txt of an origin that was last kept. It may be older than is allowed.
-    fn stored_robots(&self, origin: &str) -> Result<Option<StoredRobots>, Error>;
-
-    /// Whether the ordering policy needs links with their anchor text and context.
-    fn reads_text(&self) -> bool;
-
-    /// Current figures of the frontier, for the progress line.
-    fn gauges(&self) -> Gauges;
-
-    /// The totals since the crawl began, over all runs.
-    fn totals(&self) -> Totals;
-
-    /// Calls `each` with every host.
-    fn hosts(&self, each: &mut dyn FnMut(HostTally<'_>));
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use url::Url;
 
-use crate::frontier::{Kind, Link};
+use crate::frontier::{Kind, Link, WorkerId};
 use crate::pace::Delay;
 use crate::resolve::Override;
 use crate::scope::Scope;
@@ -39,6 +39,8 @@ pub struct Plan {
     pub attempts: u8,
     /// The memory, in bytes, that a crawl is to stay within.
     pub memory: usize,
+    /// The name of this process among those that share the frontier.
+    pub worker: WorkerId,
 }
 
 impl Plan {
@@ -56,6 +58,7 @@ impl Plan {
             slots: 128,
             attempts: 3,
             memory: DEFAULT_MEMORY,
+            worker: WorkerId::default(),
         }
     }
 

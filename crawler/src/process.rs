@@ -17,7 +17,9 @@ use self::hops::RobotsHops;
 use self::sitemap::SitemapBody;
 use crate::error::Error;
 use crate::fetch::{FetchResponse, Fetcher, Need, NotNow, Wanted, charset};
-use crate::frontier::{FetchRecord, Frontier, HostRest, Kind, Lease, Settled, Settlement, host_of};
+use crate::frontier::{
+    FetchRecord, Frontier, HostRest, Kind, Lease, LeaseId, PatientFrontier, Settled, Settlement, host_of,
+};
 use crate::links::{AnchorText, LinkScanner};
 use crate::mirror::Mirrors;
 use crate::outcome::Outcome;
@@ -54,7 +56,7 @@ pub(crate) enum Task {
 /// The result of a task.
 pub(crate) enum Processed {
     /// It was given back to the frontier.
-    Returned,
+    Returned(LeaseId),
     /// To be settled; there is no page to store.
     Settle(Settlement),
     /// To be settled once this page is durable.
@@ -85,7 +87,7 @@ pub(crate) struct Processor<'c, F> {
     plan: &'c Plan,
     /// The plan's scope, extended by redirect targets of seeds.
     scope: RefCell<Scope>,
-    frontier: &'c F,
+    frontier: PatientFrontier<'c, F>,
     fetcher: Fetcher,
     resolver: Resolver,
     anchors: AnchorText,
@@ -102,17 +104,19 @@ pub(crate) struct Processor<'c, F> {
 }
 
 impl<'c, F: Frontier> Processor<'c, F> {
-    pub(crate) fn new(plan: &'c Plan, frontier: &'c F) -> Result<Processor<'c, F>, Error> {
+    pub(crate) async fn new(plan: &'c Plan, frontier: &'c F) -> Result<Processor<'c, F>, Error> {
         let resolver = Resolver::new(plan.network.overrides.clone(), plan.network.allow_private);
+        let anchors = if frontier.reads_text() { AnchorText::Keep } else { AnchorText::Skip };
+        let frontier = PatientFrontier::new(frontier, plan.worker.clone());
         let mut scope = plan.scope.clone();
-        frontier.scope_extensions().iter().for_each(|url| scope.add_seed(url));
+        frontier.scope_extensions().await?.iter().for_each(|url| scope.add_seed(url));
         Ok(Processor {
             plan,
             scope: RefCell::new(scope),
             frontier,
             fetcher: Fetcher::new(plan, resolver.clone())?,
             resolver,
-            anchors: if frontier.reads_text() { AnchorText::Keep } else { AnchorText::Skip },
+            anchors,
             robots: RefCell::new(RobotsCache::new(plan.memory / ROBOTS_SHARE)),
             failures: RefCell::default(),
             addresses: RefCell::new(Addresses::new(plan.politeness.per_address, &plan.politeness.delay)),
@@ -126,17 +130,22 @@ impl<'c, F: Frontier> Processor<'c, F> {
     }
 
     /// Offers the seeds of the plan.
-    pub(crate) fn offer_seeds(&self) -> Result<(), Error> {
-        self.frontier.offer(&self.plan.seed_links(&self.plan.seeds)).map(drop)
+    pub(crate) async fn offer_seeds(&self) -> Result<(), Error> {
+        self.frontier.offer(&self.plan.seed_links(&self.plan.seeds)).await.map(drop)
     }
 
     /// Offers more seeds, with which the scope grows.
-    pub(crate) fn add_seeds(&self, seeds: &[Url]) -> Result<(), Error> {
+    pub(crate) async fn add_seeds(&self, seeds: &[Url]) -> Result<(), Error> {
         for seed in seeds {
-            self.extend_scope(seed)?;
+            self.extend_scope(seed).await?;
             self.mirrors.borrow_mut().keep(seed);
         }
-        self.frontier.offer(&self.plan.seed_links(seeds)).map(drop)
+        self.frontier.offer(&self.plan.seed_links(seeds)).await.map(drop)
+    }
+
+    /// The frontier, as this worker calls it.
+    pub(crate) fn frontier(&self) -> &PatientFrontier<'c, F> {
+        &self.frontier
     }
 
     /// The tables for whoever looks at the crawl.
@@ -155,35 +164,41 @@ impl<'c, F: Frontier> Processor<'c, F> {
     }
 
     /// Takes a URL into the scope, in this run and later ones.
-    pub(crate) fn extend_scope(&self, url: &Url) -> Result<(), Error> {
+    pub(crate) async fn extend_scope(&self, url: &Url) -> Result<(), Error> {
         if self.scope.borrow().contains(url) {
             return Ok(());
         }
         self.scope.borrow_mut().add_seed(url);
-        self.frontier.extend_scope(url)
+        self.frontier.extend_scope(url).await
     }
 
-    /// Does what a slot was given for.
+    /// Does what a slot was given for. A lease that was lost meanwhile is another worker's, and nothing is left to do.
     pub(crate) async fn process(&self, task: Task) -> Result<Processed, Error> {
-        match task {
-            Task::Lease(lease) => {
-                let host = lease.id.host;
-                let (processed, work) = timed(self.process_lease(lease)).await;
-                self.frontier.count_work(host, work);
-                processed
+        let (id, host) = match &task {
+            Task::Lease(lease) => (lease.id, lease.link.host()),
+            Task::RobotsHop(hop) => (hop.claim, host_of(&hop.url)),
+        };
+        let work = async {
+            match task {
+                Task::Lease(lease) => self.process_lease(lease).await,
+                Task::RobotsHop(hop) => self.process_hop(hop).await,
             }
-            Task::RobotsHop(hop) => {
-                let host = hop.number();
-                let (processed, work) = timed(self.process_hop(hop)).await;
-                self.frontier.count_work(host, work);
-                processed
+        };
+        let (processed, work) = timed(work).await;
+        self.frontier.backend().count_work(&host, work);
+        match processed {
+            Err(Error::Fenced) => {
+                tracing::warn!(host, "a lease was lost");
+                Ok(Processed::Returned(id))
             }
+            Ok(Processed::Returned(_)) => Ok(Processed::Returned(id)),
+            processed => processed,
         }
     }
 
     /// The trouble of this machine for which the crawl pauses.
     pub(crate) fn trouble(&self) -> Option<&'static str> {
-        self.pauses.borrow().current(Instant::now())
+        self.pauses.borrow().current(Instant::now()).or(self.frontier.trouble())
     }
 
     /// Whether a response could not be had through no fault of the host; pauses the crawl if need be.
@@ -211,52 +226,52 @@ impl<'c, F: Frontier> Processor<'c, F> {
         let url = lease.link.url.clone();
         let host = host_of(&url);
         if self.failures.borrow().is_unreachable(&host) {
-            return self.settle_unrequested(lease, Outcome::NoConnection);
+            return self.settle_unrequested(lease, Outcome::NoConnection).await;
         }
         if self.mirrors.borrow().is_mirror(&host) {
-            return self.settle_unrequested(lease, Outcome::Mirror);
+            return self.settle_unrequested(lease, Outcome::Mirror).await;
         }
         let mut crawl_delay = None;
         if self.plan.politeness.robots {
-            match self.rules(&url)? {
+            match self.rules(&url).await? {
                 Rules::Unknown => return self.process_robots(lease, &host).await,
-                Rules::Unreachable => return self.settle_unrequested(lease, Outcome::RobotsUnreachable),
+                Rules::Unreachable => return self.settle_unrequested(lease, Outcome::RobotsUnreachable).await,
                 Rules::Known(robots) if !robots.allows_canonical(url.as_str()) => {
-                    return self.settle_unrequested(lease, Outcome::Disallowed);
+                    return self.settle_unrequested(lease, Outcome::Disallowed).await;
                 }
                 Rules::Known(robots) => crawl_delay = robots.crawl_delay(),
             }
         }
         let slot = match self.acquire_address(&url).await {
             Ok(slot) => slot,
-            Err(wait) => return self.give_back(lease, HostRest::NotRequested(wait)),
+            Err(wait) => return self.give_back(lease, HostRest::NotRequested(wait)).await,
         };
         let started = Instant::now();
         let fetched = self.unless_others_wait(lease.patience, self.fetch(&lease)).await;
         let elapsed = started.elapsed();
         drop(slot);
-        let Some((response, reader)) = fetched else { return self.abort(lease, elapsed) };
+        let Some((response, reader)) = fetched else { return self.abort(lease, elapsed).await };
         if self.is_postponed(&response) {
-            return self.give_back(lease, HostRest::AfterResponse(self.plan.politeness.delay.after(elapsed)));
+            return self.give_back(lease, HostRest::AfterResponse(self.plan.politeness.delay.after(elapsed))).await;
         }
-        self.rest_host(&lease, &host, elapsed, health_of(&response), crawl_delay)?;
+        self.rest_host(&lease, &host, elapsed, health_of(&response), crawl_delay).await?;
         self.handle_response(lease, response, reader, elapsed).await
     }
 
-    fn settle_unrequested(&self, lease: Lease, outcome: Outcome) -> Result<Processed, Error> {
-        self.frontier.rest(&lease, HostRest::NotRequested(Duration::ZERO))?;
+    async fn settle_unrequested(&self, lease: Lease, outcome: Outcome) -> Result<Processed, Error> {
+        self.frontier.rest(&lease, HostRest::NotRequested(Duration::ZERO)).await?;
         Ok(settle(lease, done(outcome, 0, Duration::ZERO)))
     }
 
-    fn give_back(&self, lease: Lease, rest: HostRest) -> Result<Processed, Error> {
-        self.frontier.give_back(lease, rest)?;
-        Ok(Processed::Returned)
+    async fn give_back(&self, lease: Lease, rest: HostRest) -> Result<Processed, Error> {
+        self.frontier.give_back(&lease, rest).await?;
+        Ok(Processed::Returned(lease.id))
     }
 
     /// Gives a lease back whose response took too long while other hosts waited. No attempt is counted.
-    fn abort(&self, lease: Lease, elapsed: Duration) -> Result<Processed, Error> {
+    async fn abort(&self, lease: Lease, elapsed: Duration) -> Result<Processed, Error> {
         let rest = self.plan.politeness.delay.after(elapsed);
-        self.give_back(lease, HostRest::Aborted(rest))
+        self.give_back(lease, HostRest::Aborted(rest)).await
     }
 
     /// Waits for a response; `None` when it took longer than its patience while other hosts waited for a slot.
@@ -318,7 +333,7 @@ impl<'c, F: Frontier> Processor<'c, F> {
     }
 
     /// Lets a host rest, counted from now: its response has just ended.
-    fn rest_host(
+    async fn rest_host(
         &self,
         lease: &Lease,
         host: &str,
@@ -327,7 +342,7 @@ impl<'c, F: Frontier> Processor<'c, F> {
         crawl_delay: Option<Duration>,
     ) -> Result<(), Error> {
         let rest = self.rest_after(host, elapsed, health, crawl_delay);
-        self.frontier.rest(lease, HostRest::AfterResponse(rest))
+        self.frontier.rest(lease, HostRest::AfterResponse(rest)).await
     }
 
     fn rest_after(&self, host: &str, elapsed: Duration, health: Health, crawl_delay: Option<Duration>) -> Duration {

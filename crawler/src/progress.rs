@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 
 use crate::domain::registrable_domain;
-use crate::frontier::{Frontier, Gauges, Totals};
+use crate::frontier::{Frontier, FrontierError, Gauges, HostTally, Totals};
 use crate::outcome::Outcome;
 use crate::snapshot::{seconds, seconds_if_any};
 
@@ -198,13 +198,13 @@ impl Progress {
     }
 
     /// The report of the whole crawl.
-    pub(crate) fn report(&self, frontier: &impl Frontier, stopped: Stop) -> Report {
+    pub(crate) async fn report(&self, frontier: &impl Frontier, stopped: Stop) -> Result<Report, FrontierError> {
         let (totals, gauges) = (frontier.totals(), frontier.gauges());
         let pages = totals.of(Outcome::Stored);
         let seconds = self.elapsed().as_secs_f64();
         let mut by_domain: BTreeMap<String, DomainRow> = BTreeMap::new();
         let mut requests = 0;
-        frontier.hosts(&mut |host| {
+        let count = &mut |host: HostTally<'_>| {
             requests += host.fetched;
             let name = host.name.rsplit_once(':').map_or(host.name, |(name, _)| name);
             let domain = registrable_domain(name).unwrap_or(host.name);
@@ -215,14 +215,15 @@ impl Progress {
             row.requests += host.fetched;
             row.seconds += host.milliseconds as f64 / 1000.0;
             row.pending += host.pending;
-        });
+        };
+        frontier.hosts(count).await?;
         let mut domains: Vec<DomainRow> =
             by_domain.into_iter().map(|(domain, row)| DomainRow { domain, ..row }).collect();
         domains.sort_by(|a, b| b.pages.cmp(&a.pages).then_with(|| a.domain.cmp(&b.domain)));
         let counted = Outcome::ALL.iter().map(|&outcome| (outcome.name(), totals.of(outcome)));
         let new = |outcome: Outcome| totals.of(outcome).saturating_sub(self.before.of(outcome));
         let counted_now = Outcome::ALL.iter().map(|&outcome| (outcome.name(), new(outcome)));
-        Report {
+        Ok(Report {
             stopped,
             seconds,
             pages_this_run: pages - self.pages_before,
@@ -241,7 +242,7 @@ impl Progress {
             hosts: gauges.hosts,
             n_domains: domains.iter().filter(|row| row.pages > 0).count() as u64,
             domains,
-        }
+        })
     }
 }
 

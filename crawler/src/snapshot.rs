@@ -117,13 +117,16 @@ struct Tables {
 }
 
 impl LiveTables {
-    /// Makes the tables, unless they are there.
-    pub(crate) fn begin(&self, frontier: &impl Frontier) {
-        let mut tables = self.tables.borrow_mut();
-        if tables.is_none() {
-            let mut new = Tables::default();
-            frontier.hosts(&mut |host| new.add_host(&host));
-            *tables = Some(new);
+    /// Whether the tables are there.
+    pub(crate) fn have_begun(&self) -> bool {
+        self.tables.borrow().is_some()
+    }
+
+    /// Makes the tables. A frontier that cannot tell its hosts now is asked at the next look.
+    pub(crate) async fn begin(&self, frontier: &impl Frontier) {
+        let mut tables = Tables::default();
+        if frontier.hosts(&mut |host| tables.add_host(&host)).await.is_ok() {
+            *self.tables.borrow_mut() = Some(tables);
         }
     }
 
@@ -227,15 +230,15 @@ mod tests {
         FetchRecord { outcome, bytes: 100, milliseconds: 7, digest: 0 }
     }
 
-    #[test]
-    fn tables_are_kept_from_the_first_look_on_and_not_before() {
+    #[tokio::test]
+    async fn tables_are_kept_from_the_first_look_on_and_not_before() {
         let folder = tempfile::tempdir().unwrap();
         let frontier = LocalFrontier::open(folder.path(), LocalOptions::new(Box::new(Breadth))).unwrap();
         frontier.offer(&[Link::seed("http://www.known.test/".parse().unwrap())]).unwrap();
         let tables = LiveTables::default();
         let settle = |url: &str, outcome| tables.settled(&url.parse().unwrap(), &record(outcome));
         settle("http://a.test/0", Outcome::Stored);
-        tables.begin(&frontier);
+        tables.begin(&frontier).await;
         for (url, outcome) in [
             ("http://www.a.test/1", Outcome::Stored),
             ("http://b.test:81/1", Outcome::Stored),
@@ -246,7 +249,6 @@ mod tests {
             settle(url, outcome);
         }
         tables.rested("b.test:81", Duration::from_millis(1500));
-        tables.begin(&frontier);
         let mut snapshot = Snapshot::default();
         tables.fill(&mut snapshot);
         let rows: Vec<_> = snapshot
@@ -260,12 +262,12 @@ mod tests {
         assert_eq!(latest, ["disallowed", "timeout", "stored", "stored", "stored"]);
     }
 
-    #[test]
-    fn a_snapshot_has_the_same_size_whatever_was_crawled() {
+    #[tokio::test]
+    async fn a_snapshot_has_the_same_size_whatever_was_crawled() {
         let folder = tempfile::tempdir().unwrap();
         let frontier = LocalFrontier::open(folder.path(), LocalOptions::new(Box::new(Breadth))).unwrap();
         let tables = LiveTables::default();
-        tables.begin(&frontier);
+        tables.begin(&frontier).await;
         for number in 0..1000 {
             let url = format!("http://h{}.test/{number}", number % 300).parse().unwrap();
             tables.settled(&url, &record(Outcome::Stored));

@@ -273,7 +273,7 @@ mod tests {
     use url::Url;
 
     use super::*;
-    use crate::frontier::{FetchRecord, Frontier, Lease, Link, LocalFrontier, LocalOptions, Next, Settled};
+    use crate::frontier::{FetchRecord, Lease, Link, LocalFrontier, LocalOptions, Next, Settled};
     use crate::order::Breadth;
     use crate::outcome::Outcome;
 

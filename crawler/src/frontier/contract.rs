@@ -66,7 +66,7 @@ fn links(host: u32, pages: std::ops::Range<u32>) -> Vec<Link> {
 }
 
 #[track_caller]
-fn fetch(frontier: &impl Frontier) -> Lease {
+fn fetch(frontier: &LocalFrontier) -> Lease {
     match frontier.lease().unwrap() {
         Next::Fetch(lease) => lease,
         other => panic!("nothing to fetch: {other:?}"),
@@ -78,12 +78,12 @@ fn done(outcome: Outcome) -> Settled {
 }
 
 /// Fetches everything that is ready; gives the URLs in their order.
-fn drain(frontier: &impl Frontier) -> Vec<String> {
+fn drain(frontier: &LocalFrontier) -> Vec<String> {
     let mut urls = Vec::new();
     while let Next::Fetch(lease) = frontier.lease().unwrap() {
         urls.push(lease.link.url.to_string());
         frontier.rest(&lease, HostRest::AfterResponse(Duration::ZERO)).unwrap();
-        frontier.settle(vec![Settlement::new(lease, done(Outcome::Stored))], b"").unwrap();
+        frontier.settle(&[Settlement::new(lease, done(Outcome::Stored))], b"").unwrap();
     }
     urls
 }
@@ -105,7 +105,8 @@ fn a_url_is_handed_out_once_however_often_it_is_offered() {
 
 #[test]
 fn a_page_and_its_links_are_recorded_together_or_not_at_all() {
-    for order in [|| Box::new(Breadth) as Box<dyn OrderingPolicy>, || Box::new(Opic::default())] {
+    let orders: [fn() -> Box<dyn OrderingPolicy>; 2] = [|| Box::new(Breadth), || Box::new(Opic::default())];
+    for order in orders {
         let bench = Bench::new();
         for is_settled in [false, true] {
             let frontier = bench.open_ordered(order());
@@ -118,7 +119,7 @@ fn a_page_and_its_links_are_recorded_together_or_not_at_all() {
             let settlement = Settlement { lease, settled: done(Outcome::Stored), outlinks };
             assert_eq!(frontier.gauges().known, 1);
             if is_settled {
-                frontier.settle(vec![settlement], b"1").unwrap();
+                frontier.settle(&[settlement], b"1").unwrap();
                 assert_eq!(frontier.gauges().known, 8, "the page itself, three more of its host, four of the other");
             }
         }
@@ -137,9 +138,9 @@ fn a_lease_that_has_ended_brings_nothing_more() {
     let lease = fetch(&frontier);
     let again = Lease { link: lease.link.clone(), attempts: 0, validators: None, patience: None, id: lease.id };
     frontier.rest(&lease, HostRest::AfterResponse(Duration::ZERO)).unwrap();
-    frontier.settle(vec![Settlement::new(lease, done(Outcome::Stored))], b"").unwrap();
+    frontier.settle(&[Settlement::new(lease, done(Outcome::Stored))], b"").unwrap();
     let outlinks = Some(Outlinks { links: links(2, 0..9), ..Outlinks::default() });
-    frontier.settle(vec![Settlement { lease: again, settled: done(Outcome::Stored), outlinks }], b"").unwrap();
+    frontier.settle(&[Settlement { lease: again, settled: done(Outcome::Stored), outlinks }], b"").unwrap();
     assert_eq!((frontier.gauges().known, frontier.totals().settled()), (1, 1));
 }
 
@@ -165,7 +166,7 @@ fn a_host_rests_as_long_as_it_was_told() {
     let answered = Instant::now();
     let rest = Duration::from_millis(60);
     frontier.rest(&lease, HostRest::AfterResponse(rest)).unwrap();
-    frontier.settle(vec![Settlement::new(lease, done(Outcome::Stored))], b"").unwrap();
+    frontier.settle(&[Settlement::new(lease, done(Outcome::Stored))], b"").unwrap();
     loop {
         match frontier.lease().unwrap() {
             Next::Fetch(_) => break,
@@ -185,7 +186,7 @@ fn after_a_kill_hosts_rest_before_they_are_asked_again() {
     let lease = fetch(&frontier);
     let slow = lease.link.host();
     frontier.rest(&lease, HostRest::AfterResponse(Duration::from_millis(90))).unwrap();
-    frontier.settle(vec![Settlement::new(lease, done(Outcome::Stored))], b"").unwrap();
+    frontier.settle(&[Settlement::new(lease, done(Outcome::Stored))], b"").unwrap();
     drop(frontier);
     let frontier = bench.open();
     let opened = Instant::now();
@@ -208,17 +209,17 @@ fn a_lease_given_back_is_next_and_one_to_try_again_is_last() {
     let frontier = bench.open();
     frontier.offer(&links(1, 0..3)).unwrap();
     let lease = fetch(&frontier);
-    frontier.give_back(lease, HostRest::NotRequested(Duration::ZERO)).unwrap();
+    frontier.give_back(&lease, HostRest::NotRequested(Duration::ZERO)).unwrap();
     let lease = fetch(&frontier);
     assert_eq!((lease.link.url.path(), lease.attempts), ("/0", 0));
     frontier.rest(&lease, HostRest::AfterResponse(Duration::ZERO)).unwrap();
-    frontier.settle(vec![Settlement::new(lease, Settled::Retry)], b"").unwrap();
+    frontier.settle(&[Settlement::new(lease, Settled::Retry)], b"").unwrap();
     let mut paths = Vec::new();
     for _ in 0..3 {
         let lease = fetch(&frontier);
         paths.push((lease.link.url.path().to_owned(), lease.attempts));
         frontier.rest(&lease, HostRest::AfterResponse(Duration::ZERO)).unwrap();
-        frontier.settle(vec![Settlement::new(lease, done(Outcome::Stored))], b"").unwrap();
+        frontier.settle(&[Settlement::new(lease, done(Outcome::Stored))], b"").unwrap();
     }
     assert_eq!(paths, [("/1".to_owned(), 0), ("/2".to_owned(), 0), ("/0".to_owned(), 1)]);
 }
@@ -246,15 +247,13 @@ fn a_kill_loses_no_url_and_repeats_none_that_was_settled() {
                 continue; // never settled: killed before
             }
             if step % 11 == 5 {
-                frontier.settle(vec![Settlement::new(lease, Settled::Retry)], format!("{round}").as_bytes()).unwrap();
+                frontier.settle(&[Settlement::new(lease, Settled::Retry)], format!("{round}").as_bytes()).unwrap();
                 continue;
             }
             assert!(settled.insert(lease.link.url.to_string()), "{} was settled before", lease.link.url);
-            frontier
-                .settle(vec![Settlement::new(lease, done(Outcome::Stored))], format!("{round}").as_bytes())
-                .unwrap();
+            frontier.settle(&[Settlement::new(lease, done(Outcome::Stored))], format!("{round}").as_bytes()).unwrap();
         }
-        frontier.settle(Vec::new(), format!("{round}").as_bytes()).unwrap();
+        frontier.settle(&[], format!("{round}").as_bytes()).unwrap();
         if round % 3 == 1 {
             frontier.checkpoint().unwrap();
         }
@@ -303,7 +302,7 @@ fn a_url_found_again_moves_ahead_and_is_still_handed_out_once() {
     let frontier = bench.open_ordered(Box::new(MostFound));
     frontier.offer(&links(1, 0..4)).unwrap();
     frontier.offer(&links(1, 2..4)).unwrap();
-    frontier.settle(Vec::new(), b"").unwrap();
+    frontier.settle(&[], b"").unwrap();
     drop(frontier);
     let frontier = bench.open_ordered(Box::new(MostFound));
     frontier.offer(&links(1, 3..4)).unwrap();
@@ -331,7 +330,7 @@ fn a_budget_that_changes_counts_at_once() {
     frontier.offer(&[links(1, 0..10), links(2, 0..2)].concat()).unwrap();
     let lease = fetch(&frontier);
     frontier.rest(&lease, HostRest::AfterResponse(Duration::ZERO)).unwrap();
-    frontier.settle(vec![Settlement::new(lease, done(Outcome::Stored))], b"").unwrap();
+    frontier.settle(&[Settlement::new(lease, done(Outcome::Stored))], b"").unwrap();
     frontier.set_host_budget(1).unwrap();
     assert_eq!(drain(&frontier).len(), 1, "one host has had its share, the other has one more");
     assert!(matches!(frontier.lease().unwrap(), Next::Empty));
@@ -367,7 +366,7 @@ fn a_page_that_repeats_another_of_its_host_is_told_also_after_a_kill() {
         "a copy on another host takes nothing from this one"
     );
     let record = FetchRecord { outcome: Outcome::Stored, bytes: 1, milliseconds: 1, digest: 77 };
-    frontier.settle(vec![Settlement::new(first, Settled::Done(record))], b"").unwrap();
+    frontier.settle(&[Settlement::new(first, Settled::Done(record))], b"").unwrap();
     drop(frontier);
     let frontier = bench.open();
     let (one, two) = (fetch(&frontier), fetch(&frontier));
@@ -382,10 +381,10 @@ fn a_claimed_host_is_nobody_elses() {
     let bench = Bench::new();
     let frontier = bench.open();
     frontier.offer(&links(1, 0..2)).unwrap();
-    let Claim::Granted(host) = frontier.claim("h1.test").unwrap() else { panic!("it is free") };
+    let Claim::Granted(claim) = frontier.claim("h1.test").unwrap() else { panic!("it is free") };
     assert_eq!(frontier.claim("h1.test").unwrap(), Claim::Busy);
     assert!(matches!(frontier.lease().unwrap(), Next::Wait(_)));
-    frontier.release(host, HostRest::AfterResponse(Duration::ZERO)).unwrap();
+    frontier.release(claim, HostRest::AfterResponse(Duration::ZERO)).unwrap();
     let lease = fetch(&frontier);
     assert_eq!(frontier.claim("h1.test").unwrap(), Claim::Busy);
     frontier.rest(&lease, HostRest::AfterResponse(Duration::from_secs(9))).unwrap();
@@ -414,14 +413,14 @@ fn a_waiting_url_is_fetched_by_its_best_claims_also_after_a_kill() {
         frontier.offer(&[claim(Kind::Page, 2, 9)]).unwrap();
         assert_eq!(frontier.gauges().pending, 1);
         if is_killed {
-            frontier.settle(Vec::new(), b"").unwrap();
+            frontier.settle(&[], b"").unwrap();
             drop(frontier);
             frontier = bench.open();
         }
         let lease = fetch(&frontier);
         assert_eq!(parts(&lease), (Kind::Page, 2, 1));
         frontier.rest(&lease, HostRest::AfterResponse(Duration::ZERO)).unwrap();
-        frontier.settle(vec![Settlement::new(lease, done(Outcome::Stored))], b"").unwrap();
+        frontier.settle(&[Settlement::new(lease, done(Outcome::Stored))], b"").unwrap();
         assert!(matches!(frontier.lease().unwrap(), Next::Empty), "it was fetched once");
     }
 }
@@ -434,7 +433,7 @@ fn a_url_that_ended_by_a_worse_claim_is_put_back_a_few_times_at_most() {
         let lease = fetch(frontier);
         let claim = parts(&lease);
         frontier.rest(&lease, HostRest::AfterResponse(Duration::ZERO)).unwrap();
-        frontier.settle(vec![Settlement::new(lease, done(outcome))], b"").unwrap();
+        frontier.settle(&[Settlement::new(lease, done(outcome))], b"").unwrap();
         claim
     };
     frontier.offer(&[claim(Kind::Page, 9, 10)]).unwrap();
@@ -442,7 +441,7 @@ fn a_url_that_ended_by_a_worse_claim_is_put_back_a_few_times_at_most() {
     frontier.offer(&[claim(Kind::Page, 9, 10)]).unwrap();
     assert!(matches!(frontier.lease().unwrap(), Next::Empty), "the same claim changes nothing");
     frontier.offer(&[claim(Kind::Page, 9, 0)]).unwrap();
-    frontier.settle(Vec::new(), b"").unwrap();
+    frontier.settle(&[], b"").unwrap();
     drop(frontier);
     frontier = bench.open();
     assert_eq!(settle(&frontier, Outcome::Stored), (Kind::Page, 9, 0));
@@ -469,13 +468,13 @@ fn a_better_claim_that_comes_during_a_fetch_counts_after_it() {
         let lease = fetch(&frontier);
         frontier.offer(&[claim(Kind::Page, 1, 0)]).unwrap();
         frontier.rest(&lease, HostRest::AfterResponse(Duration::ZERO)).unwrap();
-        frontier.settle(vec![Settlement::new(lease, ends)], b"").unwrap();
+        frontier.settle(&[Settlement::new(lease, ends)], b"").unwrap();
         drop(frontier);
         let frontier = bench.open();
         let lease = fetch(&frontier);
         assert_eq!(parts(&lease), (Kind::Page, 1, 0));
         frontier.rest(&lease, HostRest::AfterResponse(Duration::ZERO)).unwrap();
-        frontier.settle(vec![Settlement::new(lease, done(Outcome::Stored))], b"").unwrap();
+        frontier.settle(&[Settlement::new(lease, done(Outcome::Stored))], b"").unwrap();
         assert!(matches!(frontier.lease().unwrap(), Next::Empty));
     }
 }
@@ -539,7 +538,7 @@ fn a_url_whose_better_claim_was_lost_with_the_power_is_fetched_by_the_one_before
     let journal = bench.folder.path().join("journal");
     let synced = std::fs::metadata(&journal).unwrap().len();
     frontier.offer(&[claim(Kind::Page, 2, 0)]).unwrap();
-    frontier.settle(Vec::new(), b"").unwrap();
+    frontier.settle(&[], b"").unwrap();
     drop(frontier);
     // The file of claims has reached the disk, the end of the journal has not.
     std::fs::File::options().write(true).open(&journal).unwrap().set_len(synced).unwrap();
@@ -578,7 +577,7 @@ fn refresh_all(frontier: &LocalFrontier) -> usize {
             }
         };
         frontier.rest(&lease, HostRest::AfterResponse(Duration::ZERO)).unwrap();
-        frontier.settle(vec![Settlement::new(lease, done(Outcome::Stored))], b"").unwrap();
+        frontier.settle(&[Settlement::new(lease, done(Outcome::Stored))], b"").unwrap();
     }
     20
 }
@@ -619,7 +618,7 @@ fn validators_are_renewed_when_the_same_bytes_come_with_new_ones() {
         }
         lease.validators = validators;
         frontier.rest(&lease, HostRest::AfterResponse(Duration::ZERO)).unwrap();
-        frontier.settle(vec![Settlement::new(lease, settled)], b"").unwrap();
+        frontier.settle(&[Settlement::new(lease, settled)], b"").unwrap();
     }
     let lease = fetch(&bench.open_to_refresh(RefreshPass::Once));
     assert_eq!(lease.validators, expected, "of the copy that was stored first");

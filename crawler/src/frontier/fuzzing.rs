@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::journal::Journal;
-use super::{Frontier, LocalFrontier, LocalOptions, Next, checkpoint};
+use super::{LocalFrontier, LocalOptions, Next, checkpoint};
 use crate::error::Error;
 use crate::order::Breadth;
 

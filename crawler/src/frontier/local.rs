@@ -39,8 +39,8 @@ use super::robots_file::RobotsFile;
 use super::scores::Scores;
 use super::seen::Seen;
 use super::visits::Visits;
-use super::{Claim, ContentMatch, Frontier, Gauges, HostRest, HostTally, Kind};
-use super::{Lease, LeaseId, Link, Next, Offered, Settlement, StoredRobots, Totals};
+use super::{Claim, ContentMatch, Frontier, FrontierError, Gauges, HostRest, HostTally, Kind, Lease, LeaseId, Leases};
+use super::{Link, Next, Offered, SettledBatch, Settlement, StoredRobots, Totals, WorkerId};
 use crate::clock::Clock;
 use crate::error::Error;
 use crate::order::{Explore, OrderingPolicy, Priority};
@@ -159,83 +159,142 @@ impl LocalFrontier {
     }
 }
 
-impl Frontier for LocalFrontier {
-    fn offer(&self, links: &[Link]) -> Result<Offered, Error> {
-        self.lock().offer(links)
+/// The calls of [`Frontier`], answered at once. The folder has one worker, and its leases last as long as the process.
+impl LocalFrontier {
+    /// See [`Frontier::offer`].
+    pub fn offer(&self, links: &[Link]) -> Result<Offered, FrontierError> {
+        Ok(self.lock().offer(links)?)
     }
 
-    fn expedite(&self, links: &[Link]) -> Result<(), Error> {
-        self.lock().expedite(links)
+    /// See [`Frontier::expedite`].
+    pub fn expedite(&self, links: &[Link]) -> Result<(), FrontierError> {
+        Ok(self.lock().expedite(links)?)
     }
 
-    fn lease(&self) -> Result<Next, Error> {
-        self.lock().lease()
+    /// The next URL to fetch, from a host that is ready.
+    pub fn lease(&self) -> Result<Next, FrontierError> {
+        Ok(self.lock().lease()?)
     }
 
-    fn rest(&self, lease: &Lease, rest: HostRest) -> Result<(), Error> {
+    /// See [`Frontier::renew`].
+    pub fn renew(&self, leases: &[LeaseId]) -> Result<(), FrontierError> {
+        let inner = self.lock();
+        leases.iter().try_for_each(|lease| inner.held(*lease).map(drop))
+    }
+
+    /// See [`Frontier::rest`].
+    pub fn rest(&self, lease: &Lease, rest: HostRest) -> Result<(), FrontierError> {
         let mut inner = self.lock();
+        let id = inner.held(lease.id)?;
         if lease.link.kind == Kind::Page && !matches!(rest, HostRest::NotRequested(_)) {
-            inner.hosts.get_mut(lease.id.host).pages += 1;
+            inner.hosts.get_mut(id.host).pages += 1;
         }
-        inner.rest(lease.id.host, rest)
+        Ok(inner.rest(id.host, rest)?)
     }
 
-    fn give_back(&self, lease: Lease, rest: HostRest) -> Result<(), Error> {
-        self.lock().give_back(lease.id, rest)
-    }
-
-    fn claim(&self, host: &str) -> Result<Claim, Error> {
-        self.lock().claim(host)
-    }
-
-    fn release(&self, host: u32, rest: HostRest) -> Result<(), Error> {
-        self.lock().rest(host, rest)
-    }
-
-    fn n_waiting_hosts(&self, is_full: bool) -> usize {
-        self.lock().lanes.n_waiting(is_full)
-    }
-
-    fn count_work(&self, host: u32, work: Duration) {
+    /// See [`Frontier::give_back`].
+    pub fn give_back(&self, lease: &Lease, rest: HostRest) -> Result<(), FrontierError> {
         let mut inner = self.lock();
-        let inner = &mut *inner;
-        inner.lanes.count_work(inner.hosts.get_mut(host), work);
+        let id = inner.held(lease.id)?;
+        Ok(inner.give_back(id, rest)?)
     }
 
-    fn set_load(&self, busy_share: f64) {
+    /// See [`Frontier::claim`].
+    pub fn claim(&self, host: &str) -> Result<Claim, FrontierError> {
+        Ok(self.lock().claim(host)?)
+    }
+
+    /// See [`Frontier::release`].
+    pub fn release(&self, claim: LeaseId, rest: HostRest) -> Result<(), FrontierError> {
         let mut inner = self.lock();
-        let now = inner.now();
-        inner.lanes.set_load(busy_share, now);
+        let host = inner.end_claim(claim).ok_or(FrontierError::Fenced)?;
+        Ok(inner.rest(host, rest)?)
     }
 
-    fn set_host_budget(&self, budget: u64) -> Result<(), Error> {
-        self.lock().set_host_budget(budget);
-        Ok(())
-    }
-
-    fn set_slots(&self, slots: usize) {
-        self.lock().lanes.set_slots(slots);
-    }
-
-    fn disk_trouble(&self) -> Option<&'static str> {
-        disk_trouble(&self.lock().folder)
-    }
-
-    fn match_content(&self, lease: &Lease, digest: u64) -> Result<ContentMatch, Error> {
+    /// See [`Frontier::match_content`].
+    pub fn match_content(&self, lease: &Lease, digest: u64) -> Result<ContentMatch, FrontierError> {
         let mut inner = self.lock();
-        let content = inner.match_content(lease.id, digest)?;
+        let id = inner.held(lease.id)?;
+        let content = inner.match_content(id, digest)?;
         if content == ContentMatch::New {
-            inner.hosts.get_mut(lease.id.host).account.has_page = true;
-            inner.update_lane(lease.id.host);
+            inner.hosts.get_mut(id.host).account.has_page = true;
+            inner.update_lane(id.host);
         }
         Ok(content)
     }
 
-    fn settle(&self, batch: Vec<Settlement>, sink_position: &[u8]) -> Result<(), Error> {
-        self.lock().settle(batch, sink_position)
+    /// See [`Frontier::settle`].
+    pub fn settle(&self, batch: &[Settlement], sink_position: &[u8]) -> Result<SettledBatch, FrontierError> {
+        Ok(self.lock().settle(batch, sink_position)?)
     }
 
-    fn extend_scope(&self, url: &Url) -> Result<(), Error> {
+    /// See [`Frontier::set_host_budget`].
+    pub fn set_host_budget(&self, budget: u64) -> Result<(), FrontierError> {
+        self.lock().set_host_budget(budget);
+        Ok(())
+    }
+}
+
+impl Frontier for LocalFrontier {
+    async fn offer(&self, links: &[Link]) -> Result<Offered, FrontierError> {
+        self.offer(links)
+    }
+
+    async fn expedite(&self, links: &[Link]) -> Result<(), FrontierError> {
+        self.expedite(links)
+    }
+
+    async fn lease(&self, _: &WorkerId, most: usize) -> Result<Leases, FrontierError> {
+        let mut granted = Vec::new();
+        while granted.len() < most.max(1) {
+            match self.lease()? {
+                Next::Fetch(lease) => granted.push(lease),
+                Next::Wait(_) | Next::Empty if !granted.is_empty() => break,
+                Next::Wait(time) => return Ok(Leases::Wait(time)),
+                Next::Empty => return Ok(Leases::Empty),
+            }
+        }
+        Ok(Leases::Granted(granted))
+    }
+
+    async fn renew(&self, _: &WorkerId, leases: &[LeaseId]) -> Result<(), FrontierError> {
+        self.renew(leases)
+    }
+
+    async fn rest(&self, lease: &Lease, rest: HostRest) -> Result<(), FrontierError> {
+        self.rest(lease, rest)
+    }
+
+    async fn give_back(&self, lease: &Lease, rest: HostRest) -> Result<(), FrontierError> {
+        self.give_back(lease, rest)
+    }
+
+    async fn claim(&self, _: &WorkerId, host: &str) -> Result<Claim, FrontierError> {
+        self.claim(host)
+    }
+
+    async fn release(&self, claim: LeaseId, rest: HostRest) -> Result<(), FrontierError> {
+        self.release(claim, rest)
+    }
+
+    async fn match_content(&self, lease: &Lease, digest: u64) -> Result<ContentMatch, FrontierError> {
+        self.match_content(lease, digest)
+    }
+
+    async fn settle(
+        &self,
+        _: &WorkerId,
+        batch: &[Settlement],
+        sink_position: &[u8],
+    ) -> Result<SettledBatch, FrontierError> {
+        self.settle(batch, sink_position)
+    }
+
+    async fn set_host_budget(&self, budget: u64) -> Result<(), FrontierError> {
+        self.set_host_budget(budget)
+    }
+
+    async fn extend_scope(&self, url: &Url) -> Result<(), FrontierError> {
         let mut inner = self.lock();
         if !inner.scope_extensions.iter().any(|known| known == url.as_str()) {
             inner.scope_extensions.push(url.to_string());
@@ -244,16 +303,30 @@ impl Frontier for LocalFrontier {
         Ok(())
     }
 
-    fn scope_extensions(&self) -> Vec<Url> {
-        self.lock().scope_extensions.iter().filter_map(|url| url.parse().ok()).collect()
+    async fn scope_extensions(&self) -> Result<Vec<Url>, FrontierError> {
+        Ok(self.lock().scope_extensions.iter().filter_map(|url| url.parse().ok()).collect())
     }
 
-    fn store_robots(&self, origin: &str, robots: &StoredRobots) -> Result<(), Error> {
-        self.lock().robots.set(origin, robots)
+    async fn store_robots(&self, origin: &str, robots: &StoredRobots) -> Result<(), FrontierError> {
+        Ok(self.lock().robots.set(origin, robots)?)
     }
 
-    fn stored_robots(&self, origin: &str) -> Result<Option<StoredRobots>, Error> {
-        self.lock().robots.get(origin)
+    async fn stored_robots(&self, origin: &str) -> Result<Option<StoredRobots>, FrontierError> {
+        Ok(self.lock().robots.get(origin)?)
+    }
+
+    async fn hosts(&self, each: &mut dyn FnMut(HostTally<'_>)) -> Result<(), FrontierError> {
+        for (_, host) in self.lock().hosts.iter() {
+            each(HostTally {
+                name: &host.name,
+                pending: u64::from(host.pending),
+                fetched: u64::from(host.fetched),
+                stored: u64::from(host.stored),
+                bytes: host.bytes,
+                milliseconds: host.milliseconds,
+            });
+        }
+        Ok(())
     }
 
     fn reads_text(&self) -> bool {
@@ -275,17 +348,57 @@ impl Frontier for LocalFrontier {
         self.lock().totals.clone()
     }
 
-    fn hosts(&self, each: &mut dyn FnMut(HostTally<'_>)) {
-        for (_, host) in self.lock().hosts.iter() {
-            each(HostTally {
-                name: &host.name,
-                pending: u64::from(host.pending),
-                fetched: u64::from(host.fetched),
-                stored: u64::from(host.stored),
-                bytes: host.bytes,
-                milliseconds: host.milliseconds,
-            });
+    fn n_waiting_hosts(&self, is_full: bool) -> usize {
+        self.lock().lanes.n_waiting(is_full)
+    }
+
+    fn count_work(&self, host: &str, work: Duration) {
+        let mut inner = self.lock();
+        let inner = &mut *inner;
+        if let Some(number) = inner.hosts.find(host) {
+            inner.lanes.count_work(inner.hosts.get_mut(number), work);
         }
+    }
+
+    fn set_load(&self, busy_share: f64) {
+        let mut inner = self.lock();
+        let now = inner.now();
+        inner.lanes.set_load(busy_share, now);
+    }
+
+    fn set_slots(&self, slots: usize) {
+        self.lock().lanes.set_slots(slots);
+    }
+
+    fn disk_trouble(&self) -> Option<&'static str> {
+        disk_trouble(&self.lock().folder)
+    }
+}
+
+/// A leased URL in the terms of this frontier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct LeaseKey {
+    /// The host, by number.
+    host: u32,
+    /// The URL, by number.
+    url: u32,
+    /// The offset of its record in the journal.
+    offset: u64,
+}
+
+impl LeaseKey {
+    fn of(id: LeaseId) -> LeaseKey {
+        let key = id.key();
+        LeaseKey { host: (key >> 96) as u32, url: (key >> 64) as u32, offset: key as u64 }
+    }
+
+    /// A claimed host, of which no URL is leased.
+    fn of_host(host: u32) -> LeaseKey {
+        LeaseKey { host, url: u32::MAX, offset: 0 }
+    }
+
+    fn leased(self, fence: u64) -> LeaseId {
+        LeaseId::new(u128::from(self.host) << 96 | u128::from(self.url) << 64 | u128::from(self.offset), fence)
     }
 }
 
@@ -300,6 +413,7 @@ pub(crate) enum Stage {
 
 /// The state of a lease until it is settled.
 struct ActiveLease {
+    fence: u64,
     priority: Priority,
     attempts: u8,
     kind: Kind,
@@ -343,8 +457,12 @@ struct Inner {
     resting: BinaryHeap<Reverse<(u64, u32)>>,
     done: Vec<u64>,
     attempts: HashMap<u32, u8>,
-    leased: HashMap<LeaseId, ActiveLease>,
+    leased: HashMap<LeaseKey, ActiveLease>,
     leased_urls: HashSet<u32>,
+    /// Hosts that are claimed, with the fence of the claim.
+    claimed: HashMap<u32, u64>,
+    /// The fence that was given out last.
+    last_fence: u64,
     /// The offsets of all URL records, while stored pages are adopted and the policy keeps no scores.
     url_offsets: Option<UrlOffsets>,
     /// Hosts whose records are written: the first so many.
@@ -372,6 +490,18 @@ impl Inner {
     /// known hosts rest before they are asked again.
     fn write_host_record(&mut self, number: u32) -> Result<(), Error> {
         if number >= self.n_hosts_written { self.write() } else { Ok(()) }
+    }
+
+    /// The key of a lease, unless it has ended.
+    fn held(&self, id: LeaseId) -> Result<LeaseKey, FrontierError> {
+        let key = LeaseKey::of(id);
+        let is_held = self.leased.get(&key).is_some_and(|held| held.fence == id.fence());
+        is_held.then_some(key).ok_or(FrontierError::Fenced)
+    }
+
+    fn next_fence(&mut self) -> u64 {
+        self.last_fence += 1;
+        self.last_fence
     }
 
     fn now(&self) -> u64 {

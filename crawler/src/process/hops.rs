@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use url::Url;
 
-use crate::frontier::{Claim, host_of};
+use crate::frontier::{Claim, LeaseId, host_of};
 use crate::robots::Robots;
 use crate::robots_cache::origin as origin_of;
 
@@ -20,7 +20,7 @@ const TTL: Duration = Duration::from_secs(3600);
 /// Answers kept at most.
 const MAX_ANSWERS: usize = 1_000;
 /// Hosts that are looked at in one turn.
-const MAX_LOOKS: usize = 32;
+pub(super) const MAX_LOOKS: usize = 32;
 /// The time that pages of a host have between two robots.txt requests for other hosts, at least.
 const LEAST_GAP: Duration = Duration::from_millis(5);
 
@@ -61,16 +61,16 @@ pub(super) enum Place {
 
 /// The right to request a robots.txt from a host that another host redirects to.
 pub(crate) struct RobotsHop {
-    pub(super) number: u32,
+    pub(super) claim: LeaseId,
     pub(super) url: Url,
     /// Responses that were aborted because they took too long.
     pub(super) n_cuts: u8,
 }
 
 impl RobotsHop {
-    /// The number of the claimed host.
-    pub(crate) fn number(&self) -> u32 {
-        self.number
+    /// The claim of the host.
+    pub(crate) fn claim(&self) -> LeaseId {
+        self.claim
     }
 }
 
@@ -140,31 +140,36 @@ impl RobotsHops {
         }
     }
 
-    /// The next request that may be sent; `claim` reserves its host.
-    pub(super) fn next<E>(&mut self, mut claim: impl FnMut(&str) -> Result<Claim, E>) -> Result<Option<RobotsHop>, E> {
+    /// Hosts that had a request in flight may be free now.
+    pub(super) fn look_at_busy_hosts(&mut self) {
         let now = Instant::now();
         for _ in 0..self.busy.len().min(MAX_LOOKS) {
             self.due.extend(self.busy.pop_front().map(|host| Reverse((now, host))));
         }
-        for _ in 0..MAX_LOOKS {
-            let Some(Reverse((_, host))) = self.due.peek().filter(|Reverse((at, _))| *at <= now) else { break };
-            let host = host.clone();
-            self.due.pop();
-            match claim(&host)? {
-                Claim::Granted(number) => {
-                    let target = self.targets.entry(host).or_default();
-                    let Some(url) = target.urls.pop_front() else { continue };
-                    target.is_in_flight = true;
-                    return Ok(Some(RobotsHop { number, url, n_cuts: target.n_cuts }));
-                }
-                Claim::RetryAfter(wait) => self.due.push(Reverse((now + wait, host))),
-                Claim::Busy => self.busy.push_back(host),
-            }
-        }
-        Ok(None)
     }
 
-    /// The time until [`RobotsHops::next`] may have something.
+    /// The next host that may be tried; [`RobotsHops::claimed`] must follow.
+    pub(super) fn take_due_host(&mut self) -> Option<String> {
+        self.due.peek().filter(|Reverse((at, _))| *at <= Instant::now())?;
+        self.due.pop().map(|Reverse((_, host))| host)
+    }
+
+    /// Takes the answer to the claim of a host: gives the request that may be sent to it, if any.
+    pub(super) fn claimed(&mut self, host: String, claim: Claim) -> Option<RobotsHop> {
+        match claim {
+            Claim::Granted(claim) => {
+                let target = self.targets.entry(host).or_default();
+                let url = target.urls.pop_front()?;
+                target.is_in_flight = true;
+                return Some(RobotsHop { claim, url, n_cuts: target.n_cuts });
+            }
+            Claim::RetryAfter(wait) => self.due.push(Reverse((Instant::now() + wait, host))),
+            Claim::Busy => self.busy.push_back(host),
+        }
+        None
+    }
+
+    /// The time until [`RobotsHops::take_due_host`] may have something.
     pub(super) fn next_due(&self) -> Option<Duration> {
         self.due.peek().map(|Reverse((at, _))| at.saturating_duration_since(Instant::now()))
     }
@@ -208,8 +213,15 @@ mod tests {
         text.parse().unwrap()
     }
 
-    fn granted(_: &str) -> Result<Claim, ()> {
-        Ok(Claim::Granted(7))
+    fn granted() -> Claim {
+        Claim::Granted(LeaseId::new(7, 1))
+    }
+
+    /// Tries the next host, which answers like this.
+    fn next(hops: &mut RobotsHops, answer: Claim) -> Option<RobotsHop> {
+        hops.look_at_busy_hosts();
+        let host = hops.take_due_host()?;
+        hops.claimed(host, answer)
     }
 
     #[test]
@@ -220,9 +232,9 @@ mod tests {
             hops.wait(&url(&format!("http://{host}.test/x")), 1, at.clone());
         }
         assert!(matches!(hops.place(&url("http://a.test/y")), Place::Elsewhere(_)));
-        let hop = hops.next(granted).unwrap().expect("the host is free");
-        assert_eq!((hop.number, &hop.url), (7, &at));
-        assert!(hops.next(granted).unwrap().is_none(), "it is asked once");
+        let hop = next(&mut hops, granted()).expect("the host is free");
+        assert_eq!((hop.claim.key(), &hop.url), (7, &at));
+        assert!(next(&mut hops, granted()).is_none(), "it is asked once");
         let answer = RobotsAnswer::allow_all();
         assert_eq!(hops.answered(&at, &answer, Duration::ZERO).len(), 3);
         assert!(hops.answer(&at).is_some());
@@ -232,10 +244,10 @@ mod tests {
     fn a_busy_host_is_asked_again_and_a_resting_one_later() {
         let mut hops = RobotsHops::default();
         hops.wait(&url("http://a.test/"), 1, url("http://rules.test/robots.txt"));
-        assert!(hops.next(|_| Ok::<_, ()>(Claim::Busy)).unwrap().is_none());
+        assert!(next(&mut hops, Claim::Busy).is_none());
         let rest = Duration::from_secs(60);
-        assert!(hops.next(|_| Ok::<_, ()>(Claim::RetryAfter(rest))).unwrap().is_none());
-        assert!(hops.next(granted).unwrap().is_none(), "it rests");
+        assert!(next(&mut hops, Claim::RetryAfter(rest)).is_none());
+        assert!(next(&mut hops, granted()).is_none(), "it rests");
         assert!(hops.next_due().unwrap() > Duration::from_secs(50));
     }
 
@@ -245,7 +257,7 @@ mod tests {
         let (own, other) = (url("http://a.test/"), url("https://a.test:8443/robots.txt"));
         hops.wait(&own, 2, url("http://a.test/rules"));
         assert!(matches!(hops.place(&own), Place::Own(at, 2) if at.path() == "/rules"));
-        assert!(hops.next(granted).unwrap().is_none());
+        assert!(next(&mut hops, granted()).is_none());
         hops.wait(&own, 3, other);
         assert!(matches!(hops.place(&own), Place::Elsewhere(_)), "another port is another host");
         hops.end(&own);

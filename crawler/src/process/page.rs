@@ -18,7 +18,7 @@ use crate::traps::{this_year, trap};
 use crate::validators::Validators;
 
 impl<F: Frontier> Processor<'_, F> {
-    pub(crate) fn store(
+    pub(crate) async fn store(
         &self,
         mut lease: Lease,
         page: Box<Page>,
@@ -36,7 +36,7 @@ impl<F: Frontier> Processor<'_, F> {
         let digest = xxh3_64(&page.body).max(1);
         let content = match page.body.is_empty() {
             true => ContentMatch::New,
-            false => self.frontier.match_content(&lease, digest)?,
+            false => self.frontier.match_content(&lease, digest).await?,
         };
         let is_duplicate = content == ContentMatch::Duplicate;
         let directives = self.directives(&page, found.as_ref());
@@ -44,7 +44,7 @@ impl<F: Frontier> Processor<'_, F> {
         // Links of a duplicate lead to known pages, or to endless copies of them.
         let counted = found.filter(|_| follow == Follow::Links && !is_duplicate);
         let outlinks = counted.map(|found| self.outlinks(&lease.link, &page, found, directives));
-        self.ask_for_samples()?;
+        self.ask_for_samples().await?;
         if directives.noindex && self.plan.politeness.noindex {
             let settled = done(Outcome::NoIndex, 0, elapsed);
             return Ok(Processed::Settle(Settlement { lease, settled, outlinks }));
@@ -59,7 +59,7 @@ impl<F: Frontier> Processor<'_, F> {
             self.soft404.borrow_mut().probe(&host, &page.url)
         };
         if let Some(url) = probe {
-            self.frontier.offer(&[Link { kind: Kind::Probe, ..Link::page(url, lease.link.depth) }])?;
+            self.frontier.offer(&[Link { kind: Kind::Probe, ..Link::page(url, lease.link.depth) }]).await?;
         }
         let outcome = if is_duplicate { Outcome::Duplicate } else { Outcome::Stored };
         let digest = if is_duplicate || page.body.is_empty() { 0 } else { digest };
@@ -87,11 +87,11 @@ impl<F: Frontier> Processor<'_, F> {
     }
 
     /// Offers the links of a stored page again: the plan may want others than when it was fetched.
-    pub(crate) fn offer_links_again(&self, from: &Link, page: &Page, scanner: LinkScanner) -> Result<(), Error> {
+    pub(crate) async fn offer_links_again(&self, from: &Link, page: &Page, scanner: LinkScanner) -> Result<(), Error> {
         let found = scanner.finish(&page.url);
         let directives = self.directives(page, Some(&found));
         // The page is settled and has passed its score on.
-        self.frontier.offer(&self.outlinks(from, page, found, directives).links).map(drop)
+        self.frontier.offer(&self.outlinks(from, page, found, directives).links).await.map(drop)
     }
 
     /// The links of a page that belong to the crawl.
@@ -124,10 +124,10 @@ impl<F: Frontier> Processor<'_, F> {
     }
 
     /// Asks for the samples that tell whether a host is a mirror.
-    fn ask_for_samples(&self) -> Result<(), Error> {
+    async fn ask_for_samples(&self) -> Result<(), Error> {
         let mut wanted = self.mirrors.borrow_mut().take_wanted();
         wanted.retain(|link| self.is_wanted(&link.url));
-        if wanted.is_empty() { Ok(()) } else { self.frontier.expedite(&wanted) }
+        if wanted.is_empty() { Ok(()) } else { self.frontier.expedite(&wanted).await }
     }
 
     /// The body in UTF-8, where the ordering policy reads it.

@@ -38,7 +38,7 @@ impl<F: Frontier> Processor<'_, F> {
                     BodyReader::Links(scanner) => self.store_and_read(lease, page, scanner, elapsed).await,
                 };
             }
-            Ok(FetchResponse::Redirect(target)) => return self.redirect(lease, &target, elapsed),
+            Ok(FetchResponse::Redirect(target)) => return self.redirect(lease, &target, elapsed).await,
             Ok(FetchResponse::NotModified(page)) => {
                 lease.validators = Validators::renewed(lease.validators.take(), &page);
                 let record = FetchRecord {
@@ -74,7 +74,7 @@ impl<F: Frontier> Processor<'_, F> {
     }
 
     /// A redirect is settled with its target, which goes through the frontier like any link.
-    fn redirect(&self, lease: Lease, target: &str, elapsed: Duration) -> Result<Processed, Error> {
+    async fn redirect(&self, lease: Lease, target: &str, elapsed: Duration) -> Result<Processed, Error> {
         let from = &lease.link;
         if from.hops >= MAX_HOPS {
             return Ok(settle(lease, done(Outcome::TooManyRedirects, 0, elapsed)));
@@ -95,7 +95,7 @@ impl<F: Frontier> Processor<'_, F> {
             }
             // The target of a redirected seed is what the user meant, so it extends the scope.
             self.scope.borrow_mut().add_seed(&url);
-            self.frontier.extend_scope(&url)?;
+            self.frontier.extend_scope(&url).await?;
         }
         let link = Link { hops: from.hops + 1, kind: from.kind, ..Link::page(url, from.depth) };
         let outlinks = Some(Outlinks { links: vec![link], is_redirect: true, text: Bytes::new() });

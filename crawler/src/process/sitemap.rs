@@ -112,11 +112,16 @@ impl<F: Frontier> Processor<'_, F> {
         if is_too_deep || is_guess || !is_page {
             return Ok(settle(lease, done(Outcome::NoSitemap, 0, elapsed)));
         }
-        self.store_as_page(lease, page, elapsed)
+        self.store_as_page(lease, page, elapsed).await
     }
 
     /// Stores a page that was asked for as a sitemap, as if a sitemap had listed it.
-    fn store_as_page(&self, mut lease: Lease, mut page: Box<Page>, elapsed: Duration) -> Result<Processed, Error> {
+    async fn store_as_page(
+        &self,
+        mut lease: Lease,
+        mut page: Box<Page>,
+        elapsed: Duration,
+    ) -> Result<Processed, Error> {
         let max_bytes = self.plan.response_limits.max_bytes;
         if page.body.len() > max_bytes {
             page.body.truncate(max_bytes);
@@ -130,7 +135,7 @@ impl<F: Frontier> Processor<'_, F> {
             scanner.feed(&page.body);
             scanner
         });
-        self.store(lease, page, scanner, elapsed)
+        self.store(lease, page, scanner, elapsed).await
     }
 
     /// Stores a page; a sitemap that was asked for as a page is read as well.
@@ -142,7 +147,7 @@ impl<F: Frontier> Processor<'_, F> {
         elapsed: Duration,
     ) -> Result<Processed, Error> {
         let mut entries = self.entries_of_page(&lease.link, &page);
-        let processed = self.store(lease, page, scanner, elapsed)?;
+        let processed = self.store(lease, page, scanner, elapsed).await?;
         if let Some(entries) = entries.as_mut().filter(|_| processed.is_news()) {
             while !entries.read_some() {
                 tokio::task::yield_now().await;
@@ -162,7 +167,7 @@ impl<F: Frontier> Processor<'_, F> {
     }
 
     async fn offer_all(&self, mut listed: Listed) -> Result<(), Error> {
-        while self.offer_some(&mut listed)? {
+        while self.offer_some(&mut listed).await? {
             tokio::task::yield_now().await;
         }
         Ok(())
@@ -170,12 +175,12 @@ impl<F: Frontier> Processor<'_, F> {
 
     /// Offers some of the URLs that a sitemap lists; gives whether there may be more. Each call is short, because
     /// everything but the sink shares one thread.
-    pub(crate) fn offer_some(&self, listed: &mut Listed) -> Result<bool, Error> {
+    pub(crate) async fn offer_some(&self, listed: &mut Listed) -> Result<bool, Error> {
         let urls: Vec<Url> = listed.urls.by_ref().take(SLICE_ENTRIES).collect();
         let is_more = urls.len() == SLICE_ENTRIES;
         let links: Vec<Link> = urls.into_iter().filter_map(|url| self.entry_link(listed, url)).collect();
         if !links.is_empty() {
-            self.frontier.offer(&links)?;
+            self.frontier.offer(&links).await?;
         }
         Ok(is_more)
     }

@@ -14,8 +14,8 @@ use super::web::{Answer, Web};
 use crate::clock::Clock;
 use crate::error::Error;
 use crate::frontier::{
-    Claim, ContentMatch, FetchRecord, Frontier, HostRest, Kind, Lease, Link, LocalFrontier, LocalOptions, Next,
-    Outlinks, Settled, Settlement, StoredLease, simulated_disk,
+    Claim, ContentMatch, FetchRecord, Frontier, HostRest, Kind, Lease, LeaseId, Link, LocalFrontier, LocalOptions,
+    Next, Outlinks, Settled, Settlement, StoredLease, simulated_disk,
 };
 use crate::order::{SplitMix64, order_named};
 use crate::outcome::Outcome;
@@ -56,7 +56,7 @@ enum Request {
     },
     /// A robots.txt that another host redirects to.
     Robots {
-        host: u32,
+        claim: LeaseId,
         name: String,
     },
 }
@@ -199,7 +199,7 @@ impl Driver {
             assert!(!is_refresh || self.settings.has_claims, "page {page} is settled and stored behind the position");
             self.model.lease_stored(page, &Web::host_name(self.web.host(page)), self.now());
             let (settlement, record) = self.store(frontier, lease, page)?;
-            frontier.settle(vec![settlement], format!("{}", index + 1).as_bytes())?;
+            frontier.settle(&[settlement], format!("{}", index + 1).as_bytes())?;
             self.model.done(page, &Web::host_name(self.web.host(page)), record.outcome, self.journal_bytes());
         }
         self.n_committed = self.sink.len();
@@ -259,7 +259,7 @@ impl Driver {
         self.model.lease(page, &host, now);
         let address = self.web.host(page) % self.settings.n_addresses;
         if let Err(wait) = self.addresses.acquire(ip(address), self.origin + now) {
-            frontier.give_back(lease, HostRest::NotRequested(wait))?;
+            frontier.give_back(&lease, HostRest::NotRequested(wait))?;
             self.model.give_back(page);
             self.model.rest(&host, wait, false, now);
             return Ok(());
@@ -276,12 +276,12 @@ impl Driver {
     fn claim(&mut self, frontier: &LocalFrontier) -> Result<(), Error> {
         let (name, now) = (Web::host_name(self.random.below(self.settings.n_hosts + 1)), self.now());
         match frontier.claim(&name)? {
-            Claim::Granted(host) => {
+            Claim::Granted(claim) => {
                 self.tell(|| format!("claim {name}"));
                 self.model.take_host(&name, now);
                 self.n_requests += 1;
                 self.in_flight.push(Reverse((now + Duration::from_millis(30), self.n_requests)));
-                self.requests.insert(self.n_requests, Request::Robots { host, name });
+                self.requests.insert(self.n_requests, Request::Robots { claim, name });
             }
             Claim::Busy => assert!(self.model.host(&name).is_busy, "{name} is not busy"),
             Claim::RetryAfter(wait) => assert!(!wait.is_zero(), "a wait of nothing is no wait"),
@@ -294,10 +294,10 @@ impl Driver {
         self.clock.advance(at.saturating_sub(self.now()));
         let now = self.now();
         match self.requests.remove(&number).expect("a request that is in flight") {
-            Request::Robots { host, name } => {
+            Request::Robots { claim, name } => {
                 let rest = self.settings.delay.after(Duration::from_millis(30));
                 self.model.begin_rest(&name, rest);
-                frontier.release(host, HostRest::AfterResponse(rest))?;
+                frontier.release(claim, HostRest::AfterResponse(rest))?;
                 self.model.rest(&name, rest, true, now);
                 Ok(())
             }
@@ -320,7 +320,7 @@ impl Driver {
             Answer::Aborted | Answer::NotSent => {
                 let rest = if answer == Answer::Aborted { HostRest::Aborted } else { HostRest::NotRequested };
                 self.model.begin_rest(&host, usual);
-                frontier.give_back(lease, rest(usual))?;
+                frontier.give_back(&lease, rest(usual))?;
                 self.model.give_back(page);
                 self.model.rest(&host, usual, answer == Answer::Aborted, now);
                 return Ok(());
@@ -331,7 +331,7 @@ impl Driver {
         self.model.begin_rest(&host, rest);
         frontier.rest(&lease, HostRest::AfterResponse(rest))?;
         self.model.rest(&host, rest, true, now);
-        frontier.count_work(lease.id.host, Duration::from_micros(self.random.below(3000) as u64));
+        frontier.count_work(&host, Duration::from_micros(self.random.below(3000) as u64));
         let mut outlinks = None;
         let outcome = match (lease.link.kind, answer) {
             (Kind::Probe, _) => Outcome::Probed,
@@ -394,7 +394,7 @@ impl Driver {
         self.n_committed = self.sink.len();
         let all: Vec<Settlement> = self.without_page.drain(..).chain(pages).collect();
         let ends: Vec<_> = all.iter().map(|ended| (ended.lease.link.clone(), ended.settled)).collect();
-        frontier.settle(all, format!("{}", self.n_committed).as_bytes())?;
+        frontier.settle(&all, format!("{}", self.n_committed).as_bytes())?;
         let journal_bytes = self.journal_bytes();
         for (link, settled) in ends {
             let page = Web::page(&link.url);

@@ -10,8 +10,8 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 use super::super::files::io_error;
 use super::super::hosts::HostState;
 use super::super::records::Records;
-use super::super::{Kind, Lease, LeaseId, Link};
-use super::{ActiveLease, Inner, is_set};
+use super::super::{Kind, Lease, Link};
+use super::{ActiveLease, Inner, LeaseKey, is_set};
 use crate::error::Error;
 
 /// The lease of a URL whose page is stored.
@@ -64,14 +64,15 @@ impl Inner {
             self.take_from_queue(host, link.kind);
         }
         self.rest_adopted_host(host);
-        let id = LeaseId { host, url: number, offset };
+        let id = LeaseKey { host, url: number, offset };
         let at = fetched_at.duration_since(UNIX_EPOCH).map_or(1, |time| (time.as_millis() as u64).max(1));
-        let held = ActiveLease { priority, attempts: 0, kind: Kind::Page, is_refresh, fetched_at: Some(at) };
+        let fence = self.next_fence();
+        let held = ActiveLease { fence, priority, attempts: 0, kind: Kind::Page, is_refresh, fetched_at: Some(at) };
         self.leased.insert(id, held);
         self.leased_urls.insert(number);
         self.drop_stale(host)?;
         self.update_host_priority(host);
-        let lease = Lease { link, attempts: 0, validators: None, patience: None, id };
+        let lease = Lease { link, attempts: 0, validators: None, patience: None, id: id.leased(fence) };
         Ok(StoredLease { lease, is_new, is_refresh })
     }
 

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use super::super::hosts::HostState;
 use super::super::journal::Event;
-use super::super::{Claim, HostRest};
-use super::Inner;
+use super::super::{Claim, HostRest, LeaseId};
 use super::lanes::MAX_CUTS;
+use super::{Inner, LeaseKey};
 use crate::error::Error;
 
 /// After how long a host is claimed again when its lane has no slot left.
@@ -159,6 +159,16 @@ impl Inner {
         host.account.leased_at = now;
         self.set_state(number, HostState::Busy);
         self.write_host_record(number)?;
-        Ok(Claim::Granted(number))
+        let fence = self.next_fence();
+        self.claimed.insert(number, fence);
+        Ok(Claim::Granted(LeaseKey::of_host(number).leased(fence)))
+    }
+
+    /// Ends a claim; gives the host, or `None` when the claim has ended before.
+    pub(super) fn end_claim(&mut self, claim: LeaseId) -> Option<u32> {
+        let number = LeaseKey::of(claim).host;
+        self.claimed.get(&number).filter(|fence| **fence == claim.fence())?;
+        self.claimed.remove(&number);
+        Some(number)
     }
 }

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use super::super::hosts::HostState;
 use super::super::scores::Score;
-use super::super::{Kind, Lease, LeaseId, Link, Next};
+use super::super::{Kind, Lease, Link, Next};
 use super::lanes::Lanes;
-use super::{ActiveLease, Inner, is_set};
+use super::{ActiveLease, Inner, LeaseKey, is_set};
 use crate::error::Error;
 use crate::order::{Priority, SplitMix64};
 
@@ -167,12 +167,13 @@ impl Inner {
         }
         let patience = Lanes::patience(host);
         let attempts = self.attempts.get(&url).copied().unwrap_or(0);
-        let id = LeaseId { host: number, url, offset };
-        self.leased
-            .insert(id, ActiveLease { priority, attempts, kind: link.kind, is_refresh: false, fetched_at: None });
+        let id = LeaseKey { host: number, url, offset };
+        let fence = self.next_fence();
+        let (kind, is_refresh) = (link.kind, false);
+        self.leased.insert(id, ActiveLease { fence, priority, attempts, kind, is_refresh, fetched_at: None });
         self.leased_urls.insert(url);
         self.drop_stale(number)?;
-        Ok(Lease { link, attempts, validators: None, patience, id })
+        Ok(Lease { link, attempts, validators: None, patience, id: id.leased(fence) })
     }
 
     /// The URL of a queue entry, and the newest of its records.

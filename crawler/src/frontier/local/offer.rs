@@ -5,8 +5,8 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::super::journal::Event;
 use super::super::scores::Score;
-use super::super::{Kind, LeaseId, Link, Offered, Outlinks, write_host};
-use super::{Inner, is_set};
+use super::super::{Kind, Link, Offered, Outlinks, write_host};
+use super::{Inner, LeaseKey, is_set};
 use crate::error::Error;
 use crate::order::{FetchedPage, Priority};
 
@@ -36,7 +36,7 @@ impl Inner {
     }
 
     /// Adds the links of a page that is being settled, and tells the policy of the page. Nothing is written.
-    pub(super) fn offer_outlinks(&mut self, id: LeaseId, from: &Link, found: &Outlinks) -> Result<(), Error> {
+    pub(super) fn offer_outlinks(&mut self, id: LeaseKey, from: &Link, found: &Outlinks) -> Result<(), Error> {
         let fingerprints = self.fingerprints(&found.links);
         // Several links to the same URL count once; links of a page to itself do not count.
         let mut distinct = std::mem::take(&mut self.distinct_links);
@@ -88,7 +88,7 @@ impl Inner {
     }
 
     /// Reports a page to the policy, which takes its score to pass it on to the links.
-    fn visit(&mut self, id: LeaseId, page: &FetchedPage<'_>, is_redirect: bool) -> Result<(), Error> {
+    fn visit(&mut self, id: LeaseKey, page: &FetchedPage<'_>, is_redirect: bool) -> Result<(), Error> {
         let counts = self.hosts.get(id.host).counts();
         let kept = self.scores.as_mut().map(|scores| scores.get(id.url)).transpose()?.flatten();
         let mut score = kept.map_or(0.0, |kept| kept.score);

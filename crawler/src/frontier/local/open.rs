@@ -68,6 +68,8 @@ impl Inner {
             attempts: snapshot.attempts.into_iter().collect(),
             leased: HashMap::new(),
             leased_urls: HashSet::new(),
+            claimed: HashMap::new(),
+            last_fence: 0,
             url_offsets: None,
             n_hosts_written: 0,
             first_rest: options.first_rest,

@@ -8,9 +8,9 @@ use std::time::Duration;
 use super::super::hosts::HostState;
 use super::super::journal::Event;
 use super::super::visits::VisitRecord;
-use super::super::{FetchRecord, Kind, Lease, LeaseId};
+use super::super::{FetchRecord, Kind, Lease};
 use super::settle::content_key;
-use super::{ActiveLease, Inner};
+use super::{ActiveLease, Inner, LeaseKey};
 use crate::clock::Clock;
 use crate::error::Error;
 use crate::order::Priority;
@@ -130,20 +130,21 @@ impl Inner {
         lease.link.kind = Kind::Page;
         self.n_handed_out = n_handed_out;
         self.hosts.get_mut(number).n_auxiliary = n_auxiliary;
-        let url = lease.id.url;
+        let id = LeaseKey::of(lease.id);
+        let url = id.url;
         if let Some(offset) = self.validators.get(url)? {
             lease.validators = self.journal.validators_at(offset.get(), url)?.map(Box::new);
         }
-        if let Some(held) = self.leased.get_mut(&lease.id) {
+        if let Some(held) = self.leased.get_mut(&id) {
             (held.is_refresh, held.kind) = (true, Kind::Page);
         }
         Ok(Some(lease))
     }
 
     /// A refresh that was given back becomes the first of its batch.
-    pub(super) fn requeue_refresh(&mut self, id: LeaseId) {
+    pub(super) fn requeue_refresh(&mut self, id: LeaseKey) {
         if let Some(refresh) = &mut self.refresh {
-            let LeaseId { host, url, offset } = id;
+            let LeaseKey { host, url, offset } = id;
             refresh.due.push(DuePage { value: f64::MAX, host, url, offset });
             refresh.n_requested -= 1;
         }
@@ -201,7 +202,7 @@ impl Inner {
     /// page unchanged.
     pub(super) fn record_visit(
         &mut self,
-        id: LeaseId,
+        id: LeaseKey,
         held: &ActiveLease,
         record: FetchRecord,
     ) -> Result<FetchRecord, Error> {

@@ -6,8 +6,8 @@ use std::time::Duration;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::super::journal::Event;
-use super::super::{ContentMatch, FetchRecord, HostRest, Kind, LeaseId, Settled, Settlement};
-use super::{Inner, set};
+use super::super::{ContentMatch, FetchRecord, HostRest, Kind, Settled, SettledBatch, Settlement};
+use super::{Inner, LeaseKey, set};
 use crate::error::Error;
 use crate::outcome::Outcome;
 use crate::validators::Validators;
@@ -16,7 +16,7 @@ use crate::validators::Validators;
 const SYNC_AFTER: Duration = Duration::from_secs(1);
 
 impl Inner {
-    pub(super) fn give_back(&mut self, id: LeaseId, rest: HostRest) -> Result<(), Error> {
+    pub(super) fn give_back(&mut self, id: LeaseKey, rest: HostRest) -> Result<(), Error> {
         let Some(held) = self.leased.remove(&id) else { return Ok(()) };
         self.leased_urls.remove(&id.url);
         if held.is_refresh {
@@ -35,7 +35,7 @@ impl Inner {
         self.rest(id.host, rest)
     }
 
-    pub(super) fn match_content(&mut self, id: LeaseId, digest: u64) -> Result<ContentMatch, Error> {
+    pub(super) fn match_content(&mut self, id: LeaseKey, digest: u64) -> Result<ContentMatch, Error> {
         let key = content_key(id.host, digest);
         let is_refresh = self.leased.get(&id).is_some_and(|held| held.is_refresh);
         let stored = self.content_digests.get(key)?;
@@ -53,7 +53,7 @@ impl Inner {
 
     /// Whether a URL is another one without its query. Anyone can add a query to the URLs of a host and name those
     /// first; the page then counts under its own URL as well.
-    fn is_without_query_of(&self, id: LeaseId, first: u32) -> Result<bool, Error> {
+    fn is_without_query_of(&self, id: LeaseKey, first: u32) -> Result<bool, Error> {
         let leased = self.leased.keys().find(|leased| leased.url == first).map(|leased| leased.offset);
         let visited =
             || Ok::<_, Error>(self.visits.get(first)?.map(|visit| visit.offset).filter(|offset| *offset != 0));
@@ -68,15 +68,20 @@ impl Inner {
 
     /// Everything here becomes one batch of the journal: links, ends and the sink's position are recorded together or
     /// not at all.
-    pub(super) fn settle(&mut self, batch: Vec<Settlement>, sink_position: &[u8]) -> Result<(), Error> {
+    pub(super) fn settle(&mut self, batch: &[Settlement], sink_position: &[u8]) -> Result<SettledBatch, Error> {
+        let mut result = SettledBatch::default();
         for Settlement { lease, settled, outlinks } in batch {
-            let id = lease.id;
-            if let Some(outlinks) = outlinks.filter(|_| self.leased.contains_key(&id)) {
-                self.offer_outlinks(id, &lease.link, &outlinks)?;
+            let Ok(id) = self.held(lease.id) else {
+                result.fenced.push(lease.id);
+                continue;
+            };
+            if let Some(outlinks) = outlinks {
+                self.offer_outlinks(id, &lease.link, outlinks)?;
             }
             let Some(held) = self.leased.remove(&id) else { continue };
             self.leased_urls.remove(&id.url);
-            match settled {
+            let validators = lease.validators.clone();
+            match *settled {
                 Settled::Done(record) => {
                     let has_copy = matches!(record.outcome, Outcome::Stored | Outcome::Duplicate);
                     // What was asked for as a sitemap may have turned out to be a page.
@@ -87,8 +92,8 @@ impl Inner {
                     self.count_answer(id.host, gain(record.outcome));
                     match record.outcome {
                         // The same bytes, or an answer of 304, may come with new validators.
-                        Outcome::NotModified => self.renew_validators(id.url, lease.validators, has_copy)?,
-                        _ if has_copy => self.store_validators(id.url, lease.validators.map(|known| *known))?,
+                        Outcome::NotModified => self.renew_validators(id.url, validators, has_copy)?,
+                        _ if has_copy => self.store_validators(id.url, validators.map(|known| *known))?,
                         _ => {}
                     }
                 }
@@ -98,7 +103,7 @@ impl Inner {
                 }
                 Settled::Retry => {
                     let attempts = held.attempts.saturating_add(1);
-                    let LeaseId { host, url, offset } = id;
+                    let LeaseKey { host, url, offset } = id;
                     self.journal.push(&Event::Retry { host, url, offset, attempts, priority: held.priority })?;
                     self.attempts.insert(url, attempts);
                     self.count_answer(host, 0.0);
@@ -122,7 +127,7 @@ impl Inner {
             self.journal.sync_later()?;
             self.synced = self.clock.elapsed();
         }
-        Ok(())
+        Ok(result)
     }
 
     /// Journals validators that differ from those at hand, for a page that has not changed. They go on to stand for the
