@@ -12,6 +12,7 @@ pub(crate) mod fuzzing;
 mod hosts;
 mod journal;
 mod local;
+mod memory;
 mod names;
 mod patient;
 mod queue;
@@ -24,12 +25,15 @@ mod visits;
 #[cfg(test)]
 mod contract;
 #[cfg(test)]
+mod durability;
+#[cfg(test)]
 pub(crate) mod simulated_disk;
 
 #[cfg(test)]
 pub(crate) use local::Stage;
 pub(crate) use local::StoredLease;
 pub use local::{LocalFrontier, LocalOptions, RestingHost};
+pub use memory::{MemoryFrontier, MemoryOptions};
 pub use names::is_frontier_file;
 pub(crate) use patient::PatientFrontier;
 

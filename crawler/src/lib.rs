@@ -57,8 +57,8 @@ pub use engine::crawl;
 pub use error::Error;
 pub use frontier::{
     Claim, ContentMatch, FetchRecord, Frontier, FrontierError, Gauges, HostRest, HostTally, Kind, Lease, LeaseId,
-    Leases, Link, LocalFrontier, LocalOptions, Next, Offered, Outlinks, RestingHost, Settled, SettledBatch, Settlement,
-    StoredRobots, Totals, WorkerId, host_of, is_frontier_file,
+    Leases, Link, LocalFrontier, LocalOptions, MemoryFrontier, MemoryOptions, Next, Offered, Outlinks, RestingHost,
+    Settled, SettledBatch, Settlement, StoredRobots, Totals, WorkerId, host_of, is_frontier_file,
 };
 pub use links::{AnchorText, FoundLink, LinkScanner, PageLinks, RobotsDirectives, Source};
 pub use media_type::MediaType;

@@ -3,7 +3,7 @@
 //! The tables are made when somebody looks for the first time, by one pass over the hosts. From then on they are kept
 //! as URLs are settled and hosts rest, so that a snapshot costs the same whatever the size of the crawl.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
@@ -106,6 +106,7 @@ pub struct SettledUrl {
 #[derive(Default)]
 pub(crate) struct LiveTables {
     tables: RefCell<Option<Tables>>,
+    are_made: Cell<bool>,
 }
 
 #[derive(Default)]
@@ -117,16 +118,18 @@ struct Tables {
 }
 
 impl LiveTables {
-    /// Whether the tables are there.
+    /// Whether the tables are there or being made.
     pub(crate) fn have_begun(&self) -> bool {
-        self.tables.borrow().is_some()
+        self.are_made.get()
     }
 
     /// Makes the tables. A frontier that cannot tell its hosts now is asked at the next look.
     pub(crate) async fn begin(&self, frontier: &impl Frontier) {
+        self.are_made.set(true);
         let mut tables = Tables::default();
-        if frontier.hosts(&mut |host| tables.add_host(&host)).await.is_ok() {
-            *self.tables.borrow_mut() = Some(tables);
+        match frontier.hosts(&mut |host| tables.add_host(&host)).await {
+            Ok(()) => *self.tables.borrow_mut() = Some(tables),
+            Err(_) => self.are_made.set(false),
         }
     }
 

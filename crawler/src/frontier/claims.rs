@@ -43,6 +43,35 @@ impl Claim {
         Claim { offset, depth, hops, kind, is_settled: false, is_unwanted: false, n_revivals: 0 }
     }
 
+    /// The first claim about a URL, if a better one may come.
+    pub(super) fn first(link: &Link, offset: u64, tracks_depth: bool) -> Option<Claim> {
+        let is_weak = link.kind != Kind::Page || link.hops >= MANY_HOPS || (tracks_depth && link.depth > 0);
+        is_weak.then(|| Claim::of(link, offset))
+    }
+
+    /// A better claim. `is_revival` when the URL was done.
+    pub(super) fn better(before: Option<Claim>, link: &Link, offset: u64, is_revival: bool) -> Claim {
+        let n_revivals = before.map_or(0, |claim| claim.n_revivals).saturating_add(u8::from(is_revival));
+        Claim { n_revivals, ..Claim::of(link, offset) }
+    }
+
+    /// What is left of a claim when its URL has ended: only what a better claim would change.
+    pub(super) fn after(claim: Option<Claim>, outcome: Outcome, tracks_depth: bool) -> Option<Claim> {
+        let kept = match (claim, outcome) {
+            (None, Outcome::UnwantedType) => Some(Claim { is_unwanted: true, ..Claim::NONE }),
+            (None, _) => None,
+            (Some(claim), Outcome::UnwantedType) => {
+                Some(Claim { is_unwanted: true, ..claim }).filter(|claim| claim.kind == Kind::Page)
+            }
+            (Some(claim), Outcome::TooManyRedirects | Outcome::NoSitemap) => Some(claim),
+            (Some(claim), outcome) if leads_on(outcome) && tracks_depth => {
+                Some(Claim { hops: 0, kind: Kind::Page, ..claim }).filter(|claim| claim.depth > 0)
+            }
+            _ => None,
+        };
+        kept.filter(Claim::may_revive).map(|claim| Claim { is_settled: true, ..claim })
+    }
+
     /// The link with the best of both claims, where it is better than this one.
     pub(super) fn improved_by(&self, link: &Link, tracks_depth: bool) -> Option<Link> {
         let is_better_kind = match (self.kind, link.kind) {
@@ -159,38 +188,27 @@ impl Claims {
 
     /// Records the first claim about a URL, if a better one may come.
     pub(super) fn add(&mut self, url: u32, link: &Link, offset: u64) {
-        let is_weak = link.kind != Kind::Page || link.hops >= MANY_HOPS || (self.tracks_depth && link.depth > 0);
+        let claim = Claim::first(link, offset, self.tracks_depth);
         // A number may have had a record that the journal has lost.
-        if is_weak || self.records.has_room_for(url) {
-            self.set(url, is_weak.then(|| Claim::of(link, offset)));
+        if claim.is_some() || self.records.has_room_for(url) {
+            self.set(url, claim);
         }
     }
 
     /// Records a better claim. `is_revival` when the URL was done.
     pub(super) fn improve(&mut self, url: u32, link: &Link, offset: u64, is_revival: bool) -> Result<(), Error> {
-        let before = self.get(url)?.map_or(0, |claim| claim.n_revivals);
-        let n_revivals = before.saturating_add(u8::from(is_revival));
-        self.set(url, Some(Claim { n_revivals, ..Claim::of(link, offset) }));
+        let before = self.get(url)?;
+        self.set(url, Some(Claim::better(before, link, offset, is_revival)));
         Ok(())
     }
 
     /// Records how a URL ended: only what a better claim would change keeps its record.
     pub(super) fn settle(&mut self, url: u32, outcome: Outcome) -> Result<(), Error> {
         let claim = self.get(url)?;
-        let kept = match (claim, outcome) {
-            (None, Outcome::UnwantedType) => Some(Claim { is_unwanted: true, ..Claim::NONE }),
-            (None, _) => return Ok(()),
-            (Some(claim), Outcome::UnwantedType) => {
-                Some(Claim { is_unwanted: true, ..claim }).filter(|claim| claim.kind == Kind::Page)
-            }
-            (Some(claim), Outcome::TooManyRedirects) => Some(claim),
-            (Some(claim), Outcome::NoSitemap) => Some(claim),
-            (Some(claim), outcome) if leads_on(outcome) && self.tracks_depth => {
-                Some(Claim { hops: 0, kind: Kind::Page, ..claim }).filter(|claim| claim.depth > 0)
-            }
-            _ => None,
-        };
-        self.set(url, kept.filter(Claim::may_revive).map(|claim| Claim { is_settled: true, ..claim }));
+        let kept = Claim::after(claim, outcome, self.tracks_depth);
+        if claim.is_some() || kept.is_some() {
+            self.set(url, kept);
+        }
         Ok(())
     }
 }

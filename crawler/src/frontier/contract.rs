@@ -1,59 +1,173 @@
-//! The contract tests of every frontier backend.
+//! The contract of every frontier backend: one suite, run for each of them.
 
-use std::collections::{HashMap, HashSet};
-use std::time::{Duration, Instant};
+use std::collections::{BTreeSet, HashSet};
+use std::time::{Duration, UNIX_EPOCH};
 
+use futures_util::FutureExt;
 use tempfile::TempDir;
 
 use super::{
-    Claim, ContentMatch, FetchRecord, Frontier, HostRest, Kind, Lease, Link, LocalFrontier, LocalOptions, Next,
-    Outlinks, Settled, Settlement,
+    Claim, ContentMatch, FetchRecord, Frontier, FrontierError, Gauges, HostRest, Kind, Lease, LeaseId, Leases, Link,
+    LocalFrontier, LocalOptions, MemoryFrontier, MemoryOptions, Next, Offered, Outlinks, Settled, SettledBatch,
+    Settlement, Totals, WorkerId,
 };
 use crate::clock::Clock;
 use crate::order::{Breadth, HostCounts, Level, Opic, OrderingPolicy, Priority};
 use crate::outcome::Outcome;
-use crate::recrawl::{Refresh, RefreshPass};
-use crate::validators::Validators;
 
-/// A folder with a frontier that can be dropped without a checkpoint, as by a kill, and reopened.
-struct Bench {
-    folder: TempDir,
-    first_rest: Duration,
+/// What a frontier is opened with.
+struct Settings {
+    order: Box<dyn OrderingPolicy>,
     host_budget: u64,
-    tracks_depth: bool,
+    clock: Clock,
 }
 
-impl Bench {
-    fn new() -> Bench {
-        Bench {
-            folder: tempfile::tempdir().unwrap(),
-            first_rest: Duration::ZERO,
-            host_budget: u64::MAX,
+impl Default for Settings {
+    fn default() -> Self {
+        Settings { order: Box::new(Breadth), host_budget: u64::MAX, clock: Clock::manual(UNIX_EPOCH) }
+    }
+}
+
+/// A backend under test.
+trait Backend {
+    type Frontier: Frontier;
+
+    /// An empty frontier that tracks the depth of pages.
+    fn open(settings: Settings, folder: &TempDir) -> Self::Frontier;
+}
+
+struct Embedded;
+
+impl Backend for Embedded {
+    type Frontier = LocalFrontier;
+
+    fn open(settings: Settings, folder: &TempDir) -> LocalFrontier {
+        let options = LocalOptions {
+            host_budget: settings.host_budget,
             tracks_depth: true,
+            clock: settings.clock,
+            ..LocalOptions::new(settings.order)
+        };
+        LocalFrontier::open(folder.path(), options).unwrap()
+    }
+}
+
+struct Memory;
+
+impl Backend for Memory {
+    type Frontier = MemoryFrontier;
+
+    fn open(settings: Settings, _: &TempDir) -> MemoryFrontier {
+        MemoryFrontier::new(MemoryOptions {
+            host_budget: settings.host_budget,
+            tracks_depth: true,
+            clock: settings.clock,
+            ..MemoryOptions::new(settings.order)
+        })
+    }
+}
+
+/// A frontier as one worker uses it; these backends answer at once.
+struct Bench<F> {
+    frontier: F,
+    worker: WorkerId,
+    clock: Clock,
+    _folder: TempDir,
+}
+
+fn open<B: Backend>() -> Bench<B::Frontier> {
+    open_with::<B>(Settings::default())
+}
+
+fn open_with<B: Backend>(settings: Settings) -> Bench<B::Frontier> {
+    let folder = tempfile::tempdir().unwrap();
+    let clock = settings.clock.clone();
+    let frontier = B::open(settings, &folder);
+    Bench { frontier, worker: WorkerId::new("one"), clock, _folder: folder }
+}
+
+fn at_once<T>(call: impl Future<Output = T>) -> T {
+    call.now_or_never().expect("the backend answers at once")
+}
+
+impl<F: Frontier> Bench<F> {
+    fn offer(&self, links: &[Link]) -> Offered {
+        at_once(self.frontier.offer(links)).unwrap()
+    }
+
+    fn lease(&self) -> Next {
+        match at_once(self.frontier.lease(&self.worker, 1)).unwrap() {
+            Leases::Granted(mut leases) => {
+                assert_eq!(leases.len(), 1);
+                Next::Fetch(leases.remove(0))
+            }
+            Leases::Wait(time) => Next::Wait(time),
+            Leases::Empty => Next::Empty,
         }
     }
 
-    fn open(&self) -> LocalFrontier {
-        self.open_ordered(Box::new(Breadth))
+    #[track_caller]
+    fn fetch(&self) -> Lease {
+        match self.lease() {
+            Next::Fetch(lease) => lease,
+            other => panic!("nothing to fetch: {other:?}"),
+        }
     }
 
-    fn open_ordered(&self, order: Box<dyn OrderingPolicy>) -> LocalFrontier {
-        let options = LocalOptions {
-            first_rest: self.first_rest,
-            host_budget: self.host_budget,
-            tracks_depth: self.tracks_depth,
-            ..LocalOptions::new(order)
-        };
-        LocalFrontier::open(self.folder.path(), options).unwrap()
+    fn rest(&self, lease: &Lease, rest: HostRest) -> Result<(), FrontierError> {
+        at_once(self.frontier.rest(lease, rest))
     }
 
-    /// Opens the frontier for another pass over stored pages, which may be asked for at once.
-    fn open_to_refresh(&self, pass: RefreshPass) -> LocalFrontier {
-        // A pass takes pages that were fetched before it began, by a clock of milliseconds.
-        std::thread::sleep(Duration::from_millis(3));
-        let refresh = Some(Refresh { after: Duration::ZERO, pass, ..Refresh::default() });
-        let options = LocalOptions { refresh, ..LocalOptions::new(Box::new(Breadth)) };
-        LocalFrontier::open(self.folder.path(), options).unwrap()
+    /// Fetches the next URL; its host may be asked again at once.
+    #[track_caller]
+    fn answered(&self) -> Lease {
+        let lease = self.fetch();
+        self.rest(&lease, HostRest::AfterResponse(Duration::ZERO)).unwrap();
+        lease
+    }
+
+    fn give_back(&self, lease: &Lease) -> Result<(), FrontierError> {
+        at_once(self.frontier.give_back(lease, HostRest::NotRequested(Duration::ZERO)))
+    }
+
+    fn claim(&self, host: &str) -> Claim {
+        at_once(self.frontier.claim(&self.worker, host)).unwrap()
+    }
+
+    fn release(&self, claim: LeaseId) -> Result<(), FrontierError> {
+        at_once(self.frontier.release(claim, HostRest::AfterResponse(Duration::ZERO)))
+    }
+
+    fn match_content(&self, lease: &Lease, digest: u64) -> ContentMatch {
+        at_once(self.frontier.match_content(lease, digest)).unwrap()
+    }
+
+    fn settle(&self, settlement: Settlement) -> SettledBatch {
+        at_once(self.frontier.settle(&self.worker, &[settlement], b"")).unwrap()
+    }
+
+    #[track_caller]
+    fn end(&self, lease: Lease, settled: Settled) {
+        assert_eq!(self.settle(Settlement::new(lease, settled)), SettledBatch::default());
+    }
+
+    fn gauges(&self) -> Gauges {
+        self.frontier.gauges()
+    }
+
+    fn totals(&self) -> Totals {
+        self.frontier.totals()
+    }
+
+    /// Fetches everything that is ready; gives the URLs in their order.
+    fn drain(&self) -> Vec<String> {
+        let mut urls = Vec::new();
+        while let Next::Fetch(lease) = self.lease() {
+            urls.push(lease.link.url.to_string());
+            self.rest(&lease, HostRest::AfterResponse(Duration::ZERO)).unwrap();
+            self.end(lease, done(Outcome::Stored));
+        }
+        urls
     }
 }
 
@@ -65,215 +179,172 @@ fn links(host: u32, pages: std::ops::Range<u32>) -> Vec<Link> {
     pages.map(|page| link(&format!("http://h{host}.test/{page}"))).collect()
 }
 
-#[track_caller]
-fn fetch(frontier: &LocalFrontier) -> Lease {
-    match frontier.lease().unwrap() {
-        Next::Fetch(lease) => lease,
-        other => panic!("nothing to fetch: {other:?}"),
-    }
-}
-
 fn done(outcome: Outcome) -> Settled {
     Settled::Done(FetchRecord { outcome, bytes: 10, milliseconds: 5, digest: 0 })
 }
 
-/// Fetches everything that is ready; gives the URLs in their order.
-fn drain(frontier: &LocalFrontier) -> Vec<String> {
-    let mut urls = Vec::new();
-    while let Next::Fetch(lease) = frontier.lease().unwrap() {
-        urls.push(lease.link.url.to_string());
-        frontier.rest(&lease, HostRest::AfterResponse(Duration::ZERO)).unwrap();
-        frontier.settle(&[Settlement::new(lease, done(Outcome::Stored))], b"").unwrap();
-    }
-    urls
+/// Another holder of the same lease.
+fn copy(lease: &Lease) -> Lease {
+    Lease { link: lease.link.clone(), attempts: lease.attempts, validators: None, patience: None, id: lease.id }
 }
 
-#[test]
-fn a_url_is_handed_out_once_however_often_it_is_offered() {
-    let bench = Bench::new();
-    let frontier = bench.open();
-    let offered = frontier.offer(&links(1, 0..100)).unwrap();
-    assert_eq!((offered.new, offered.known), (100, 0));
-    let offered = frontier.offer(&links(1, 50..150)).unwrap();
-    assert_eq!((offered.new, offered.known), (50, 50));
-    let urls = drain(&frontier);
-    assert_eq!(urls.len(), 150);
-    assert_eq!(urls.iter().collect::<HashSet<_>>().len(), 150);
-    assert_eq!(frontier.offer(&links(1, 0..150)).unwrap().new, 0, "settled URLs stay known");
-    assert!(matches!(frontier.lease().unwrap(), Next::Empty));
-}
-
-#[test]
-fn a_page_and_its_links_are_recorded_together_or_not_at_all() {
-    let orders: [fn() -> Box<dyn OrderingPolicy>; 2] = [|| Box::new(Breadth), || Box::new(Opic::default())];
-    for order in orders {
-        let bench = Bench::new();
-        for is_settled in [false, true] {
-            let frontier = bench.open_ordered(order());
-            frontier.offer(&links(1, 0..1)).unwrap();
-            let lease = fetch(&frontier);
-            assert_eq!(lease.link.url.path(), "/0", "it was not settled before");
-            frontier.rest(&lease, HostRest::AfterResponse(Duration::ZERO)).unwrap();
-            let found = [links(1, 0..4), links(2, 0..4), links(2, 0..4)].concat();
-            let outlinks = Some(Outlinks { links: found, ..Outlinks::default() });
-            let settlement = Settlement { lease, settled: done(Outcome::Stored), outlinks };
-            assert_eq!(frontier.gauges().known, 1);
-            if is_settled {
-                frontier.settle(&[settlement], b"1").unwrap();
-                assert_eq!(frontier.gauges().known, 8, "the page itself, three more of its host, four of the other");
-            }
+macro_rules! contract {
+    ($($name:ident),+ $(,)?) => {
+        mod embedded {
+            $(#[test] fn $name() { super::$name::<super::Embedded>() })+
         }
-        let frontier = bench.open_ordered(order());
-        assert_eq!((frontier.gauges().known, frontier.gauges().pending), (8, 7));
-        assert_eq!(frontier.sink_position(), b"1");
-        assert_eq!(drain(&frontier).len(), 7);
-    }
+        mod memory {
+            $(#[test] fn $name() { super::$name::<super::Memory>() })+
+        }
+    };
 }
 
-#[test]
-fn a_lease_that_has_ended_brings_nothing_more() {
-    let bench = Bench::new();
-    let frontier = bench.open();
-    frontier.offer(&links(1, 0..1)).unwrap();
-    let lease = fetch(&frontier);
-    let again = Lease { link: lease.link.clone(), attempts: 0, validators: None, patience: None, id: lease.id };
-    frontier.rest(&lease, HostRest::AfterResponse(Duration::ZERO)).unwrap();
-    frontier.settle(&[Settlement::new(lease, done(Outcome::Stored))], b"").unwrap();
-    let outlinks = Some(Outlinks { links: links(2, 0..9), ..Outlinks::default() });
-    frontier.settle(&[Settlement { lease: again, settled: done(Outcome::Stored), outlinks }], b"").unwrap();
-    assert_eq!((frontier.gauges().known, frontier.totals().settled()), (1, 1));
+contract! {
+    a_url_is_handed_out_once_however_often_it_is_offered,
+    a_page_brings_its_links_when_it_is_settled_and_pays_them_once,
+    a_redirect_passes_all_it_has_to_its_target,
+    a_host_is_asked_one_thing_at_a_time,
+    a_batch_of_leases_has_one_of_each_host_and_no_more_than_asked_for,
+    a_host_rests_as_long_as_it_was_told,
+    a_lease_given_back_is_next_and_one_to_try_again_is_last,
+    what_concerns_a_lease_that_has_ended_is_refused,
+    the_policy_decides_the_order,
+    a_url_found_again_moves_ahead_and_is_still_handed_out_once,
+    a_host_gives_no_more_than_its_budget_which_may_change,
+    a_page_that_repeats_another_of_its_host_is_told,
+    a_claimed_host_is_nobody_elses,
+    a_waiting_url_is_fetched_by_its_best_claims,
+    a_url_that_ended_by_a_worse_claim_is_put_back_a_few_times_at_most,
+    a_better_claim_that_comes_during_a_fetch_counts_after_it,
+    an_expedited_url_is_next_and_fetched_once,
+    what_was_kept_is_given_again,
+    every_host_is_told_with_its_figures,
 }
 
-#[test]
-fn a_host_is_asked_one_thing_at_a_time() {
-    let bench = Bench::new();
-    let frontier = bench.open();
-    frontier.offer(&[links(1, 0..2), links(2, 0..2)].concat()).unwrap();
-    let first = fetch(&frontier);
-    let second = fetch(&frontier);
+fn a_url_is_handed_out_once_however_often_it_is_offered<B: Backend>() {
+    let bench = open::<B>();
+    assert_eq!(bench.offer(&links(1, 0..100)), Offered { new: 100, known: 0 });
+    assert_eq!(bench.offer(&links(1, 50..150)), Offered { new: 50, known: 50 });
+    let urls = bench.drain();
+    assert_eq!((urls.len(), urls.iter().collect::<HashSet<_>>().len()), (150, 150));
+    assert_eq!(bench.offer(&links(1, 0..150)).new, 0, "settled URLs stay known");
+    assert!(matches!(bench.lease(), Next::Empty));
+}
+
+fn a_page_brings_its_links_when_it_is_settled_and_pays_them_once<B: Backend>() {
+    let bench = open_with::<B>(Settings { order: Box::new(Opic::default()), ..Settings::default() });
+    bench.offer(&links(1, 0..1));
+    let lease = bench.answered();
+    let again = copy(&lease);
+    let found = || [links(1, 0..4), links(2, 0..4), links(2, 0..4)].concat();
+    let outlinks = || Some(Outlinks { links: found(), ..Outlinks::default() });
+    assert_eq!(bench.gauges().known, 1, "nothing is known of it before");
+    bench.settle(Settlement { lease, settled: done(Outcome::Stored), outlinks: outlinks() });
+    assert_eq!((bench.gauges().known, bench.gauges().pending), (8, 7), "each once, and not the page itself");
+    let id = again.id;
+    let refused = bench.settle(Settlement { lease: again, settled: done(Outcome::Stored), outlinks: outlinks() });
+    assert_eq!(refused.fenced, [id]);
+    assert_eq!((bench.gauges().known, bench.totals().settled()), (8, 1), "it is not settled twice");
+    assert_eq!(bench.drain().len(), 7);
+}
+
+fn a_redirect_passes_all_it_has_to_its_target<B: Backend>() {
+    let bench = open_with::<B>(Settings { order: Box::new(Opic::default()), ..Settings::default() });
+    bench.offer(&[links(1, 0..1), links(2, 0..1)].concat());
+    let (first, second) = (bench.answered(), bench.answered());
+    let outlinks = |links: Vec<Link>, is_redirect| Some(Outlinks { links, is_redirect, ..Outlinks::default() });
+    let many = [vec![link("http://x.test/many")], links(3, 0..9)].concat();
+    let many: Vec<Link> = many.into_iter().map(|link| Link { depth: 1, ..link }).collect();
+    let target = vec![Link { depth: 1, hops: 1, ..link("http://x.test/target") }];
+    bench.settle(Settlement { lease: first, settled: done(Outcome::Stored), outlinks: outlinks(many, false) });
+    bench.settle(Settlement { lease: second, settled: done(Outcome::Redirected), outlinks: outlinks(target, true) });
+    let of_host = |urls: Vec<String>| urls.into_iter().filter(|url| url.contains("x.test")).collect::<Vec<_>>();
+    assert_eq!(of_host(bench.drain()), ["http://x.test/target", "http://x.test/many"]);
+}
+
+fn a_host_is_asked_one_thing_at_a_time<B: Backend>() {
+    let bench = open::<B>();
+    bench.offer(&[links(1, 0..2), links(2, 0..2)].concat());
+    let (first, second) = (bench.fetch(), bench.fetch());
     assert_ne!(first.link.host(), second.link.host());
-    assert!(matches!(frontier.lease().unwrap(), Next::Wait(_)));
-    frontier.rest(&first, HostRest::AfterResponse(Duration::ZERO)).unwrap();
-    assert_eq!(fetch(&frontier).link.host(), first.link.host(), "it has answered, though it is not settled");
+    assert!(matches!(bench.lease(), Next::Wait(_)));
+    bench.rest(&first, HostRest::AfterResponse(Duration::ZERO)).unwrap();
+    assert_eq!(bench.fetch().link.host(), first.link.host(), "it has answered, though it is not settled");
 }
 
-#[test]
-fn a_host_rests_as_long_as_it_was_told() {
-    let bench = Bench::new();
-    let frontier = bench.open();
-    frontier.offer(&links(1, 0..3)).unwrap();
-    let lease = fetch(&frontier);
-    let answered = Instant::now();
-    let rest = Duration::from_millis(60);
-    frontier.rest(&lease, HostRest::AfterResponse(rest)).unwrap();
-    frontier.settle(&[Settlement::new(lease, done(Outcome::Stored))], b"").unwrap();
-    loop {
-        match frontier.lease().unwrap() {
-            Next::Fetch(_) => break,
-            Next::Wait(time) => std::thread::sleep(time.min(Duration::from_millis(5))),
-            Next::Empty => panic!("two URLs wait"),
-        }
-    }
-    assert!(answered.elapsed() >= rest);
+fn a_batch_of_leases_has_one_of_each_host_and_no_more_than_asked_for<B: Backend>() {
+    let bench = open::<B>();
+    bench.offer(&(0..6).flat_map(|host| links(host, 0..3)).collect::<Vec<_>>());
+    let lease = |most| match at_once(bench.frontier.lease(&bench.worker, most)).unwrap() {
+        Leases::Granted(leases) => leases.iter().map(|lease| lease.link.host()).collect::<BTreeSet<_>>(),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(lease(4).len(), 4);
+    assert_eq!(lease(100).len(), 2, "those that are left");
+    assert!(matches!(bench.lease(), Next::Wait(_)));
 }
 
-#[test]
-fn after_a_kill_hosts_rest_before_they_are_asked_again() {
-    let mut bench = Bench::new();
-    bench.first_rest = Duration::from_millis(40);
-    let frontier = bench.open();
-    frontier.offer(&[links(1, 0..2), links(2, 0..2)].concat()).unwrap();
-    let lease = fetch(&frontier);
-    let slow = lease.link.host();
-    frontier.rest(&lease, HostRest::AfterResponse(Duration::from_millis(90))).unwrap();
-    frontier.settle(&[Settlement::new(lease, done(Outcome::Stored))], b"").unwrap();
-    drop(frontier);
-    let frontier = bench.open();
-    let opened = Instant::now();
-    let mut rested = HashMap::new();
-    while rested.len() < 2 {
-        match frontier.lease().unwrap() {
-            Next::Fetch(lease) => drop(rested.insert(lease.link.host(), opened.elapsed())),
-            _ => std::thread::sleep(Duration::from_millis(2)),
-        }
-    }
-    for (host, time) in rested {
-        let least = if host == slow { 85 } else { 35 };
-        assert!(time >= Duration::from_millis(least), "{host} rested {time:?}");
-    }
+fn a_host_rests_as_long_as_it_was_told<B: Backend>() {
+    let bench = open::<B>();
+    bench.offer(&links(1, 0..3));
+    let lease = bench.fetch();
+    bench.rest(&lease, HostRest::AfterResponse(Duration::from_secs(60))).unwrap();
+    bench.end(lease, done(Outcome::Stored));
+    let Next::Wait(time) = bench.lease() else { panic!("it rests") };
+    assert!(time > Duration::from_secs(59) && time < Duration::from_secs(61), "{time:?}");
+    bench.clock.advance(Duration::from_millis(59_999));
+    assert!(matches!(bench.lease(), Next::Wait(_)));
+    bench.clock.advance(Duration::from_millis(2));
+    bench.fetch();
 }
 
-#[test]
-fn a_lease_given_back_is_next_and_one_to_try_again_is_last() {
-    let bench = Bench::new();
-    let frontier = bench.open();
-    frontier.offer(&links(1, 0..3)).unwrap();
-    let lease = fetch(&frontier);
-    frontier.give_back(&lease, HostRest::NotRequested(Duration::ZERO)).unwrap();
-    let lease = fetch(&frontier);
+fn a_lease_given_back_is_next_and_one_to_try_again_is_last<B: Backend>() {
+    let bench = open::<B>();
+    bench.offer(&links(1, 0..3));
+    let lease = bench.fetch();
+    bench.give_back(&lease).unwrap();
+    let lease = bench.answered();
     assert_eq!((lease.link.url.path(), lease.attempts), ("/0", 0));
-    frontier.rest(&lease, HostRest::AfterResponse(Duration::ZERO)).unwrap();
-    frontier.settle(&[Settlement::new(lease, Settled::Retry)], b"").unwrap();
+    bench.end(lease, Settled::Retry);
     let mut paths = Vec::new();
     for _ in 0..3 {
-        let lease = fetch(&frontier);
+        let lease = bench.answered();
         paths.push((lease.link.url.path().to_owned(), lease.attempts));
-        frontier.rest(&lease, HostRest::AfterResponse(Duration::ZERO)).unwrap();
-        frontier.settle(&[Settlement::new(lease, done(Outcome::Stored))], b"").unwrap();
+        bench.end(lease, done(Outcome::Stored));
     }
     assert_eq!(paths, [("/1".to_owned(), 0), ("/2".to_owned(), 0), ("/0".to_owned(), 1)]);
 }
 
-#[test]
-fn a_kill_loses_no_url_and_repeats_none_that_was_settled() {
-    let bench = Bench::new();
-    let mut settled = HashSet::new();
-    let mut offered = 0;
-    for round in 0..12 {
-        let frontier = bench.open();
-        assert_eq!(
-            frontier.sink_position(),
-            if round == 0 { Vec::new() } else { format!("{}", round - 1).into_bytes() }
-        );
-        if round < 8 {
-            for host in 0..5 {
-                offered += frontier.offer(&links(host, round * 20..round * 20 + 40)).unwrap().new;
-            }
-        }
-        for step in 0..60 {
-            let Next::Fetch(lease) = frontier.lease().unwrap() else { break };
-            frontier.rest(&lease, HostRest::AfterResponse(Duration::ZERO)).unwrap();
-            if step % 7 == 3 {
-                continue; // never settled: killed before
-            }
-            if step % 11 == 5 {
-                frontier.settle(&[Settlement::new(lease, Settled::Retry)], format!("{round}").as_bytes()).unwrap();
-                continue;
-            }
-            assert!(settled.insert(lease.link.url.to_string()), "{} was settled before", lease.link.url);
-            frontier.settle(&[Settlement::new(lease, done(Outcome::Stored))], format!("{round}").as_bytes()).unwrap();
-        }
-        frontier.settle(&[], format!("{round}").as_bytes()).unwrap();
-        if round % 3 == 1 {
-            frontier.checkpoint().unwrap();
-        }
-    }
-    let frontier = bench.open();
-    for url in drain(&frontier) {
-        assert!(settled.insert(url.clone()), "{url} was settled before");
-    }
-    assert_eq!(settled.len() as u64, offered);
-    assert_eq!(frontier.totals().of(Outcome::Stored), offered);
-    assert_eq!(frontier.totals().bytes, 10 * offered);
+fn what_concerns_a_lease_that_has_ended_is_refused<B: Backend>() {
+    let bench = open::<B>();
+    bench.offer(&links(1, 0..1));
+    let old = bench.fetch();
+    bench.give_back(&old).unwrap();
+    let new = bench.fetch();
+    assert_eq!(old.link.url, new.link.url);
+    assert!(new.id.fence() > old.id.fence());
+    let is_fenced = |result: Result<(), FrontierError>| matches!(result, Err(FrontierError::Fenced));
+    assert!(is_fenced(bench.give_back(&old)));
+    assert!(is_fenced(bench.rest(&old, HostRest::AfterResponse(Duration::ZERO))));
+    assert!(matches!(at_once(bench.frontier.match_content(&old, 7)), Err(FrontierError::Fenced)));
+    assert!(is_fenced(at_once(bench.frontier.renew(&bench.worker, &[new.id, old.id]))));
+    at_once(bench.frontier.renew(&bench.worker, &[new.id])).unwrap();
+    let id = old.id;
+    assert_eq!(bench.settle(Settlement::new(old, done(Outcome::NotFound))).fenced, [id]);
+    assert!(matches!(bench.lease(), Next::Wait(_)), "the host is busy with the new one");
+    bench.rest(&new, HostRest::AfterResponse(Duration::ZERO)).unwrap();
+    bench.end(new, done(Outcome::Stored));
+    assert_eq!((bench.totals().of(Outcome::Stored), bench.totals().settled()), (1, 1));
+    let Claim::Granted(claim) = bench.claim("h1.test") else { panic!("it is free") };
+    bench.release(claim).unwrap();
+    assert!(is_fenced(bench.release(claim)));
 }
 
-#[test]
-fn the_policy_decides_the_order() {
-    let bench = Bench::new();
-    let frontier = bench.open_ordered(Box::new(Level));
+fn the_policy_decides_the_order<B: Backend>() {
+    let bench = open_with::<B>(Settings { order: Box::new(Level), ..Settings::default() });
     let pages = ["http://a.test/x/y/", "http://a.test/x/", "http://a.test/", "http://a.test/z/"];
-    frontier.offer(&pages.map(link)).unwrap();
-    assert_eq!(drain(&frontier), ["http://a.test/", "http://a.test/x/", "http://a.test/z/", "http://a.test/x/y/"]);
+    bench.offer(&pages.map(link));
+    assert_eq!(bench.drain(), ["http://a.test/", "http://a.test/x/", "http://a.test/z/", "http://a.test/x/y/"]);
 }
 
 /// A policy that fetches first what was found most often.
@@ -296,101 +367,62 @@ impl OrderingPolicy for MostFound {
     }
 }
 
-#[test]
-fn a_url_found_again_moves_ahead_and_is_still_handed_out_once() {
-    let bench = Bench::new();
-    let frontier = bench.open_ordered(Box::new(MostFound));
-    frontier.offer(&links(1, 0..4)).unwrap();
-    frontier.offer(&links(1, 2..4)).unwrap();
-    frontier.settle(&[], b"").unwrap();
-    drop(frontier);
-    let frontier = bench.open_ordered(Box::new(MostFound));
-    frontier.offer(&links(1, 3..4)).unwrap();
-    let paths: Vec<String> = drain(&frontier).iter().map(|url| url[url.len() - 2..].to_owned()).collect();
-    assert_eq!(paths, ["/3", "/2", "/0", "/1"]);
-}
-
-#[test]
-fn a_host_gives_no_more_than_its_budget() {
-    let mut bench = Bench::new();
-    bench.host_budget = 3;
-    let frontier = bench.open();
-    frontier.offer(&[links(1, 0..10), links(2, 0..2)].concat()).unwrap();
-    assert_eq!(drain(&frontier).len(), 5);
-    assert!(matches!(frontier.lease().unwrap(), Next::Empty));
-    drop(frontier);
-    bench.host_budget = 100;
-    assert_eq!(drain(&bench.open()).len(), 7, "the rest waits for a larger budget");
-}
-
-#[test]
-fn a_budget_that_changes_counts_at_once() {
-    let bench = Bench::new();
-    let frontier = bench.open();
-    frontier.offer(&[links(1, 0..10), links(2, 0..2)].concat()).unwrap();
-    let lease = fetch(&frontier);
-    frontier.rest(&lease, HostRest::AfterResponse(Duration::ZERO)).unwrap();
-    frontier.settle(&[Settlement::new(lease, done(Outcome::Stored))], b"").unwrap();
-    frontier.set_host_budget(1).unwrap();
-    assert_eq!(drain(&frontier).len(), 1, "one host has had its share, the other has one more");
-    assert!(matches!(frontier.lease().unwrap(), Next::Empty));
-    frontier.set_host_budget(4).unwrap();
-    assert_eq!(frontier.gauges().pending, 10);
-    assert_eq!(drain(&frontier).len(), 4);
-    frontier.set_host_budget(u64::MAX).unwrap();
-    assert_eq!(drain(&frontier).len(), 6);
-    assert_eq!(frontier.gauges().pending, 0);
-}
-
-#[test]
-fn a_page_that_repeats_another_of_its_host_is_told_also_after_a_kill() {
-    let bench = Bench::new();
-    let frontier = bench.open();
-    frontier.offer(&[links(1, 0..3), links(2, 0..1)].concat()).unwrap();
-    let mut leases = Vec::new();
-    while leases.len() < 4 {
-        let lease = fetch(&frontier);
-        frontier.rest(&lease, HostRest::AfterResponse(Duration::ZERO)).unwrap();
-        leases.push(lease);
+fn a_url_found_again_moves_ahead_and_is_still_handed_out_once<B: Backend>() {
+    let bench = open_with::<B>(Settings { order: Box::new(MostFound), ..Settings::default() });
+    bench.offer(&links(1, 0..5));
+    for _ in 0..3 {
+        bench.offer(&links(1, 4..5));
     }
+    bench.offer(&links(1, 2..3));
+    let urls = bench.drain();
+    let paths: Vec<&str> = urls.iter().map(|url| url.rsplit('/').next().unwrap()).collect();
+    assert_eq!(paths, ["4", "2", "0", "1", "3"]);
+    bench.offer(&links(1, 0..5));
+    assert!(matches!(bench.lease(), Next::Empty), "what is done stays done");
+}
+
+fn a_host_gives_no_more_than_its_budget_which_may_change<B: Backend>() {
+    let bench = open_with::<B>(Settings { host_budget: 3, ..Settings::default() });
+    bench.offer(&[links(1, 0..10), links(2, 0..2)].concat());
+    assert_eq!(bench.drain().len(), 5);
+    assert!(matches!(bench.lease(), Next::Empty));
+    assert_eq!(bench.gauges().pending, 0, "the rest waits for a larger budget");
+    at_once(bench.frontier.set_host_budget(6)).unwrap();
+    assert_eq!(bench.gauges().pending, 7);
+    assert_eq!(bench.drain().len(), 3);
+    at_once(bench.frontier.set_host_budget(u64::MAX)).unwrap();
+    assert_eq!(bench.drain().len(), 4);
+}
+
+fn a_page_that_repeats_another_of_its_host_is_told<B: Backend>() {
+    let bench = open::<B>();
+    bench.offer(&[links(1, 0..3), links(2, 0..1)].concat());
+    let mut leases: Vec<Lease> = (0..4).map(|_| bench.answered()).collect();
     let other = leases.remove(leases.iter().position(|lease| lease.link.host() == "h2.test").unwrap());
     let (second, first) = (leases.pop().unwrap(), leases.pop().unwrap());
-    assert!(frontier.match_content(&first, 77).unwrap() == ContentMatch::New);
-    assert!(
-        frontier.match_content(&second, 77).unwrap() == ContentMatch::Duplicate,
-        "though the first is not settled yet"
-    );
-    assert!(frontier.match_content(&first, 77).unwrap() == ContentMatch::New, "a page does not repeat itself");
-    assert!(
-        frontier.match_content(&other, 77).unwrap() == ContentMatch::New,
-        "a copy on another host takes nothing from this one"
-    );
+    assert_eq!(bench.match_content(&first, 77), ContentMatch::New);
+    assert_eq!(bench.match_content(&second, 77), ContentMatch::Duplicate, "though the first is not settled yet");
+    assert_eq!(bench.match_content(&first, 77), ContentMatch::New, "a page does not repeat itself");
+    assert_eq!(bench.match_content(&other, 77), ContentMatch::New, "another host's copy takes nothing from this one");
     let record = FetchRecord { outcome: Outcome::Stored, bytes: 1, milliseconds: 1, digest: 77 };
-    frontier.settle(&[Settlement::new(first, Settled::Done(record))], b"").unwrap();
-    drop(frontier);
-    let frontier = bench.open();
-    let (one, two) = (fetch(&frontier), fetch(&frontier));
-    let (own, other) = if one.link.host() == "h1.test" { (one, two) } else { (two, one) };
-    assert!(frontier.match_content(&own, 77).unwrap() == ContentMatch::Duplicate);
-    assert!(frontier.match_content(&own, 78).unwrap() == ContentMatch::New);
-    assert!(frontier.match_content(&other, 77).unwrap() == ContentMatch::New);
+    bench.end(first, Settled::Done(record));
+    assert_eq!(bench.match_content(&second, 77), ContentMatch::Duplicate);
+    assert_eq!(bench.match_content(&second, 78), ContentMatch::New);
 }
 
-#[test]
-fn a_claimed_host_is_nobody_elses() {
-    let bench = Bench::new();
-    let frontier = bench.open();
-    frontier.offer(&links(1, 0..2)).unwrap();
-    let Claim::Granted(claim) = frontier.claim("h1.test").unwrap() else { panic!("it is free") };
-    assert_eq!(frontier.claim("h1.test").unwrap(), Claim::Busy);
-    assert!(matches!(frontier.lease().unwrap(), Next::Wait(_)));
-    frontier.release(claim, HostRest::AfterResponse(Duration::ZERO)).unwrap();
-    let lease = fetch(&frontier);
-    assert_eq!(frontier.claim("h1.test").unwrap(), Claim::Busy);
-    frontier.rest(&lease, HostRest::AfterResponse(Duration::from_secs(9))).unwrap();
-    let Claim::RetryAfter(wait) = frontier.claim("h1.test").unwrap() else { panic!("it rests") };
+fn a_claimed_host_is_nobody_elses<B: Backend>() {
+    let bench = open::<B>();
+    bench.offer(&links(1, 0..2));
+    let Claim::Granted(claim) = bench.claim("h1.test") else { panic!("it is free") };
+    assert_eq!(bench.claim("h1.test"), Claim::Busy);
+    assert!(matches!(bench.lease(), Next::Wait(_)));
+    bench.release(claim).unwrap();
+    let lease = bench.fetch();
+    assert_eq!(bench.claim("h1.test"), Claim::Busy);
+    bench.rest(&lease, HostRest::AfterResponse(Duration::from_secs(9))).unwrap();
+    let Claim::RetryAfter(wait) = bench.claim("h1.test") else { panic!("it rests") };
     assert!(wait > Duration::from_secs(8));
-    assert!(matches!(frontier.claim("new.test").unwrap(), Claim::Granted(_)));
+    assert!(matches!(bench.claim("new.test"), Claim::Granted(_)));
 }
 
 /// A claim about one URL.
@@ -402,224 +434,115 @@ fn parts(lease: &Lease) -> (Kind, u32, u8) {
     (lease.link.kind, lease.link.depth, lease.link.hops)
 }
 
-#[test]
-fn a_waiting_url_is_fetched_by_its_best_claims_also_after_a_kill() {
-    for is_killed in [false, true] {
-        let bench = Bench::new();
-        let mut frontier = bench.open();
-        frontier.offer(&[claim(Kind::Probe, 0, 0)]).unwrap();
-        frontier.offer(&[claim(Kind::Page, 5, 9)]).unwrap();
-        frontier.offer(&[claim(Kind::Page, 7, 1)]).unwrap();
-        frontier.offer(&[claim(Kind::Page, 2, 9)]).unwrap();
-        assert_eq!(frontier.gauges().pending, 1);
-        if is_killed {
-            frontier.settle(&[], b"").unwrap();
-            drop(frontier);
-            frontier = bench.open();
-        }
-        let lease = fetch(&frontier);
-        assert_eq!(parts(&lease), (Kind::Page, 2, 1));
-        frontier.rest(&lease, HostRest::AfterResponse(Duration::ZERO)).unwrap();
-        frontier.settle(&[Settlement::new(lease, done(Outcome::Stored))], b"").unwrap();
-        assert!(matches!(frontier.lease().unwrap(), Next::Empty), "it was fetched once");
+fn a_waiting_url_is_fetched_by_its_best_claims<B: Backend>() {
+    let bench = open::<B>();
+    for (kind, depth, hops) in [(Kind::Probe, 0, 0), (Kind::Page, 5, 9), (Kind::Page, 7, 1), (Kind::Page, 2, 9)] {
+        bench.offer(&[claim(kind, depth, hops)]);
     }
+    assert_eq!(bench.gauges().pending, 1);
+    let lease = bench.answered();
+    assert_eq!(parts(&lease), (Kind::Page, 2, 1));
+    bench.end(lease, done(Outcome::Stored));
+    assert!(matches!(bench.lease(), Next::Empty), "it was fetched once");
 }
 
-#[test]
-fn a_url_that_ended_by_a_worse_claim_is_put_back_a_few_times_at_most() {
-    let bench = Bench::new();
-    let mut frontier = bench.open();
-    let settle = |frontier: &LocalFrontier, outcome: Outcome| {
-        let lease = fetch(frontier);
+fn a_url_that_ended_by_a_worse_claim_is_put_back_a_few_times_at_most<B: Backend>() {
+    let bench = open::<B>();
+    let settle = |outcome: Outcome| {
+        let lease = bench.answered();
         let claim = parts(&lease);
-        frontier.rest(&lease, HostRest::AfterResponse(Duration::ZERO)).unwrap();
-        frontier.settle(&[Settlement::new(lease, done(outcome))], b"").unwrap();
+        bench.end(lease, done(outcome));
         claim
     };
-    frontier.offer(&[claim(Kind::Page, 9, 10)]).unwrap();
-    assert_eq!(settle(&frontier, Outcome::TooManyRedirects), (Kind::Page, 9, 10));
-    frontier.offer(&[claim(Kind::Page, 9, 10)]).unwrap();
-    assert!(matches!(frontier.lease().unwrap(), Next::Empty), "the same claim changes nothing");
-    frontier.offer(&[claim(Kind::Page, 9, 0)]).unwrap();
-    frontier.settle(&[], b"").unwrap();
-    drop(frontier);
-    frontier = bench.open();
-    assert_eq!(settle(&frontier, Outcome::Stored), (Kind::Page, 9, 0));
+    bench.offer(&[claim(Kind::Page, 9, 10)]);
+    assert_eq!(settle(Outcome::TooManyRedirects), (Kind::Page, 9, 10));
+    bench.offer(&[claim(Kind::Page, 9, 10)]);
+    assert!(matches!(bench.lease(), Next::Empty), "the same claim changes nothing");
+    bench.offer(&[claim(Kind::Page, 9, 0)]);
+    assert_eq!(settle(Outcome::Stored), (Kind::Page, 9, 0));
     let mut n_revivals = 0;
     for depth in (0..9).rev() {
-        frontier.offer(&[claim(Kind::Page, depth, 0)]).unwrap();
-        if frontier.gauges().pending > 0 {
-            assert_eq!(settle(&frontier, Outcome::Stored), (Kind::Page, depth, 0));
+        bench.offer(&[claim(Kind::Page, depth, 0)]);
+        if bench.gauges().pending > 0 {
+            assert_eq!(settle(Outcome::Stored), (Kind::Page, depth, 0));
             n_revivals += 1;
         }
     }
     assert_eq!(n_revivals, 2, "and one for the redirects");
-    assert!(matches!(frontier.lease().unwrap(), Next::Empty));
-    drop(frontier);
-    assert!(matches!(bench.open().lease().unwrap(), Next::Empty));
+    assert!(matches!(bench.lease(), Next::Empty));
 }
 
-#[test]
-fn a_better_claim_that_comes_during_a_fetch_counts_after_it() {
+fn a_better_claim_that_comes_during_a_fetch_counts_after_it<B: Backend>() {
     for ends in [Settled::Retry, done(Outcome::Stored)] {
-        let bench = Bench::new();
-        let frontier = bench.open();
-        frontier.offer(&[claim(Kind::Page, 3, 0)]).unwrap();
-        let lease = fetch(&frontier);
-        frontier.offer(&[claim(Kind::Page, 1, 0)]).unwrap();
-        frontier.rest(&lease, HostRest::AfterResponse(Duration::ZERO)).unwrap();
-        frontier.settle(&[Settlement::new(lease, ends)], b"").unwrap();
-        drop(frontier);
-        let frontier = bench.open();
-        let lease = fetch(&frontier);
+        let bench = open::<B>();
+        bench.offer(&[claim(Kind::Page, 3, 0)]);
+        let lease = bench.fetch();
+        bench.offer(&[claim(Kind::Page, 1, 0)]);
+        bench.rest(&lease, HostRest::AfterResponse(Duration::ZERO)).unwrap();
+        bench.end(lease, ends);
+        let lease = bench.answered();
         assert_eq!(parts(&lease), (Kind::Page, 1, 0));
-        frontier.rest(&lease, HostRest::AfterResponse(Duration::ZERO)).unwrap();
-        frontier.settle(&[Settlement::new(lease, done(Outcome::Stored))], b"").unwrap();
-        assert!(matches!(frontier.lease().unwrap(), Next::Empty));
+        bench.end(lease, done(Outcome::Stored));
+        assert!(matches!(bench.lease(), Next::Empty));
     }
 }
 
-#[test]
-fn an_expedited_url_is_next_and_fetched_once() {
-    let bench = Bench::new();
-    let frontier = bench.open();
-    frontier.offer(&links(1, 0..30)).unwrap();
-    frontier.expedite(&links(1, 20..22)).unwrap();
-    let urls = drain(&frontier);
+fn an_expedited_url_is_next_and_fetched_once<B: Backend>() {
+    let bench = open::<B>();
+    bench.offer(&links(1, 0..30));
+    at_once(bench.frontier.expedite(&links(1, 20..22))).unwrap();
+    let urls = bench.drain();
     let paths: Vec<&str> = urls.iter().map(|url| url.rsplit('/').next().unwrap()).collect();
     assert_eq!((paths.len(), &paths[..3]), (30, &["21", "20", "0"][..]));
 }
 
-#[test]
-fn a_host_rests_after_a_kill_even_if_nothing_of_it_was_settled() {
-    let mut bench = Bench::new();
-    bench.first_rest = Duration::from_secs(60);
-    let frontier = bench.open();
-    frontier.offer(&links(1, 0..1)).unwrap();
-    fetch(&frontier);
-    assert!(matches!(frontier.claim("other.test").unwrap(), Claim::Granted(_)));
-    drop(frontier);
-    let frontier = bench.open();
-    assert_eq!(frontier.offer(&links(1, 0..1)).unwrap().known, 1, "it was written before its first request");
-    assert!(matches!(frontier.lease().unwrap(), Next::Wait(_)));
-    assert!(matches!(frontier.claim("other.test").unwrap(), Claim::RetryAfter(_)));
+fn what_was_kept_is_given_again<B: Backend>() {
+    let frontier = open::<B>().frontier;
+    assert_eq!(at_once(frontier.stored_robots("http://a.test")).unwrap(), None);
+    let robots = super::StoredRobots { body: b"Disallow: /".to_vec(), fetched_at: std::time::SystemTime::now() };
+    at_once(frontier.store_robots("http://a.test", &robots)).unwrap();
+    let kept = at_once(frontier.stored_robots("http://a.test")).unwrap().expect("it was stored");
+    assert_eq!(kept.body, robots.body);
+    let url: url::Url = "http://b.test/x".parse().unwrap();
+    (0..2).for_each(|_| at_once(frontier.extend_scope(&url)).unwrap());
+    assert_eq!(at_once(frontier.scope_extensions()).unwrap(), [url]);
+}
+
+fn every_host_is_told_with_its_figures<B: Backend>() {
+    let bench = open::<B>();
+    bench.offer(&[links(1, 0..3), links(2, 0..1)].concat());
+    let lease = bench.answered();
+    bench.end(lease, done(Outcome::Stored));
+    let mut told = Vec::new();
+    at_once(bench.frontier.hosts(&mut |host| {
+        told.push((host.name.to_owned(), host.pending, host.fetched, host.stored, host.bytes, host.milliseconds));
+    }))
+    .unwrap();
+    told.sort();
+    assert_eq!(told, [("h1.test".to_owned(), 2, 1, 1, 10, 5), ("h2.test".to_owned(), 1, 0, 0, 0, 0)]);
+    assert_eq!(bench.gauges(), Gauges { pending: 3, known: 4, leased: 0, ready_hosts: 2, hosts: 2 });
 }
 
 #[test]
-fn a_host_without_waiting_urls_rests_after_a_kill_too() {
-    let mut bench = Bench::new();
-    bench.first_rest = Duration::from_secs(60);
-    let frontier = bench.open();
-    frontier.offer(&links(1, 0..1)).unwrap();
-    assert_eq!(drain(&frontier).len(), 1);
-    drop(frontier);
-    let frontier = bench.open();
-    frontier.offer(&links(1, 1..2)).unwrap();
-    assert!(matches!(frontier.lease().unwrap(), Next::Wait(_)));
-}
-
-#[test]
-fn a_longer_rest_is_known_after_a_kill() {
-    let bench = Bench::new();
-    let frontier = bench.open();
-    frontier.offer(&links(1, 0..2)).unwrap();
-    let lease = fetch(&frontier);
-    frontier.rest(&lease, HostRest::AfterResponse(Duration::from_secs(60))).unwrap();
-    drop(frontier);
-    assert!(matches!(bench.open().lease().unwrap(), Next::Wait(_)));
-}
-
-#[test]
-fn a_url_whose_better_claim_was_lost_with_the_power_is_fetched_by_the_one_before() {
-    let bench = Bench::new();
-    let frontier = bench.open();
-    frontier.offer(&[claim(Kind::Page, 5, 0)]).unwrap();
-    frontier.checkpoint().unwrap();
-    let journal = bench.folder.path().join("journal");
-    let synced = std::fs::metadata(&journal).unwrap().len();
-    frontier.offer(&[claim(Kind::Page, 2, 0)]).unwrap();
-    frontier.settle(&[], b"").unwrap();
-    drop(frontier);
-    // The file of claims has reached the disk, the end of the journal has not.
-    std::fs::File::options().write(true).open(&journal).unwrap().set_len(synced).unwrap();
-    let frontier = bench.open();
-    assert_eq!(parts(&fetch(&frontier)), (Kind::Page, 5, 0));
-}
-
-#[test]
-fn a_rest_is_not_shorter_after_a_kill_not_by_a_part_of_a_millisecond() {
-    let bench = Bench::new();
-    let clock = Clock::manual(std::time::UNIX_EPOCH);
-    let open = || {
-        let options = LocalOptions { clock: clock.clone(), ..LocalOptions::new(Box::new(Breadth)) };
-        LocalFrontier::open(bench.folder.path(), options).unwrap()
+fn a_lease_in_memory_that_is_not_renewed_is_another_workers() {
+    let clock = Clock::manual(UNIX_EPOCH);
+    let options = MemoryOptions::new(Box::new(Breadth));
+    let lease_time = Some(Duration::from_secs(60));
+    let frontier = MemoryFrontier::new(MemoryOptions { lease_time, clock: clock.clone(), ..options });
+    let bench = |worker: &str| {
+        let granted = at_once(frontier.lease(&WorkerId::new(worker), 9)).unwrap();
+        if let Leases::Granted(leases) = granted { leases } else { Vec::new() }
     };
-    let frontier = open();
-    frontier.offer(&links(1, 0..2)).unwrap();
-    let lease = fetch(&frontier);
-    frontier.rest(&lease, HostRest::AfterResponse(Duration::from_micros(1_000_700))).unwrap();
-    drop(frontier);
-    let frontier = open();
-    clock.advance(Duration::from_micros(1_000_600));
-    assert!(matches!(frontier.lease().unwrap(), Next::Wait(_)));
-    clock.advance(Duration::from_micros(500));
-    fetch(&frontier);
-}
-
-/// Fetches stored pages again until there are none, but not more than twenty.
-fn refresh_all(frontier: &LocalFrontier) -> usize {
-    for n_refreshed in 0..20 {
-        let lease = loop {
-            match frontier.lease().unwrap() {
-                Next::Fetch(lease) => break lease,
-                Next::Wait(time) => std::thread::sleep(time.min(Duration::from_millis(50))),
-                Next::Empty => return n_refreshed,
-            }
-        };
-        frontier.rest(&lease, HostRest::AfterResponse(Duration::ZERO)).unwrap();
-        frontier.settle(&[Settlement::new(lease, done(Outcome::Stored))], b"").unwrap();
-    }
-    20
-}
-
-#[test]
-fn a_pass_asks_for_each_page_once_however_long_it_takes() {
-    let bench = Bench::new();
-    let frontier = bench.open();
-    frontier.offer(&links(1, 0..5)).unwrap();
-    drain(&frontier);
-    drop(frontier);
-    assert_eq!(refresh_all(&bench.open_to_refresh(RefreshPass::Once)), 5);
-    assert_eq!(refresh_all(&bench.open_to_refresh(RefreshPass::Once)), 5, "the next run asks again");
-    assert_eq!(refresh_all(&bench.open_to_refresh(RefreshPass::Repeated)), 20);
-}
-
-#[test]
-fn validators_are_renewed_when_the_same_bytes_come_with_new_ones() {
-    let bench = Bench::new();
-    let kept_at = std::time::UNIX_EPOCH + Duration::from_millis(1_767_225_600_000);
-    let tagged = |tag: &str, seconds: u64| {
-        let kept_at = kept_at + Duration::from_secs(seconds);
-        Some(Box::new(Validators { etag: Some(tag.to_owned()), last_modified: None, kept_at }))
-    };
-    let same = Settled::Done(FetchRecord { outcome: Outcome::Stored, bytes: 1, milliseconds: 1, digest: 77 });
-    let not_modified =
-        Settled::Done(FetchRecord { outcome: Outcome::NotModified, bytes: 0, milliseconds: 1, digest: 0 });
-    let visits =
-        [(same, tagged("1", 0)), (same, tagged("2", 9)), (not_modified, None), (not_modified, tagged("3", 20))];
-    let mut expected = None;
-    for (number, (settled, validators)) in visits.into_iter().enumerate() {
-        let frontier = if number == 0 { bench.open() } else { bench.open_to_refresh(RefreshPass::Once) };
-        frontier.offer(&links(1, 0..1)).unwrap();
-        let mut lease = fetch(&frontier);
-        assert_eq!(lease.validators, expected, "visit {number}");
-        if let Some(new) = &validators {
-            expected = Some(Box::new(Validators { kept_at, ..(**new).clone() }));
-        }
-        lease.validators = validators;
-        frontier.rest(&lease, HostRest::AfterResponse(Duration::ZERO)).unwrap();
-        frontier.settle(&[Settlement::new(lease, settled)], b"").unwrap();
-    }
-    let lease = fetch(&bench.open_to_refresh(RefreshPass::Once));
-    assert_eq!(lease.validators, expected, "of the copy that was stored first");
+    at_once(frontier.offer(&[links(1, 0..1), links(2, 0..1)].concat())).unwrap();
+    let [kept, lost]: [Lease; 2] = bench("one").try_into().unwrap();
+    clock.advance(Duration::from_secs(40));
+    assert!(bench("two").is_empty());
+    at_once(frontier.renew(&WorkerId::new("one"), &[kept.id])).unwrap();
+    assert!(at_once(frontier.renew(&WorkerId::new("two"), &[lost.id])).is_err(), "it is not its own");
+    clock.advance(Duration::from_secs(40));
+    let taken = bench("two");
+    assert_eq!((taken.len(), &taken[0].link.url), (1, &lost.link.url));
+    let batch = [Settlement::new(kept, done(Outcome::Stored)), Settlement::new(copy(&lost), done(Outcome::Stored))];
+    let settled = at_once(frontier.settle(&WorkerId::new("one"), &batch, b"")).unwrap();
+    assert_eq!((settled.fenced, frontier.totals().settled()), (vec![lost.id], 1));
 }

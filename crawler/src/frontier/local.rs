@@ -228,6 +228,20 @@ impl LocalFrontier {
         Ok(self.lock().settle(batch, sink_position)?)
     }
 
+    /// See [`Frontier::hosts`].
+    pub fn hosts(&self, each: &mut dyn FnMut(HostTally<'_>)) {
+        for (_, host) in self.lock().hosts.iter() {
+            each(HostTally {
+                name: &host.name,
+                pending: u64::from(host.pending),
+                fetched: u64::from(host.fetched),
+                stored: u64::from(host.stored),
+                bytes: host.bytes,
+                milliseconds: host.milliseconds,
+            });
+        }
+    }
+
     /// See [`Frontier::set_host_budget`].
     pub fn set_host_budget(&self, budget: u64) -> Result<(), FrontierError> {
         self.lock().set_host_budget(budget);
@@ -316,16 +330,7 @@ impl Frontier for LocalFrontier {
     }
 
     async fn hosts(&self, each: &mut dyn FnMut(HostTally<'_>)) -> Result<(), FrontierError> {
-        for (_, host) in self.lock().hosts.iter() {
-            each(HostTally {
-                name: &host.name,
-                pending: u64::from(host.pending),
-                fetched: u64::from(host.fetched),
-                stored: u64::from(host.stored),
-                bytes: host.bytes,
-                milliseconds: host.milliseconds,
-            });
-        }
+        self.hosts(each);
         Ok(())
     }
 
