@@ -7,6 +7,7 @@
 mod document;
 mod files;
 mod input;
+mod preferences;
 mod stream;
 mod versions;
 mod workers;
@@ -151,7 +152,7 @@ pub fn run(sources: &[Source], batch: &Batch, extract: Arc<Extract>) -> Result<E
         return Err(error);
     }
     let mut output = output.into_inner().expect("no thread panics while it holds the manifest");
-    let manifest = output.complete(Counts::new())?.clone();
+    let manifest = output.complete(preferences::left_out_by_crawls(sources))?.clone();
     let mut damage = damage.into_inner().expect("no thread panics while it describes damage");
     damage.sort();
     Ok(Extracted { manifest, damage, was_already_done: false })

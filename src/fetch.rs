@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 
 use pith_corpus::warc::{self, PageKind};
 use pith_crawler::{
-    Breadth, Control, Delay, Follow, LocalFrontier, LocalOptions, Network, Page, Plan, Reach, Report, Scope, Sink,
-    host_of,
+    Breadth, Control, Delay, Follow, LocalFrontier, LocalOptions, Network, OwnerPreferences, Page, Plan, Reach, Report,
+    Scope, Sink, host_of,
 };
 use url::Url;
 
@@ -58,6 +58,8 @@ fn plan(urls: &[Url], options: FetchOptions) -> Plan {
     plan.follow = Follow::Redirects;
     plan.politeness.sitemaps = false;
     plan.politeness.robots = options.robots;
+    // A page that somebody wants to read is no use that its owner could reserve.
+    plan.politeness.preferences = OwnerPreferences::Ignore;
     // A host that is asked for one page needs no rest between its robots.txt and the page.
     let mut hosts: Vec<String> = urls.iter().map(host_of).collect();
     hosts.sort();
@@ -103,6 +105,7 @@ fn as_record(page: Page) -> warc::Page {
         is_whole: page.truncation.is_none(),
         body: page.body.to_vec(),
         digest: None,
+        preferences: None,
         offset: 0,
     }
 }

@@ -45,6 +45,7 @@ impl Sink for Shards {
                 Some(since) => Revisit::NotModified { since: since.try_into().map_err(io::Error::other)? },
                 None => Revisit::Detect,
             },
+            preferences: page.preferences.as_deref(),
         };
         self.writer()?.put(&response).map_err(sink_error)
     }
@@ -117,6 +118,7 @@ fn stored_page(page: warc::Page, behind: ShardPosition) -> Option<StoredPage> {
         fetched_at: page.fetched_at.map_or(std::time::UNIX_EPOCH, Into::into),
         elapsed: std::time::Duration::ZERO,
         unchanged_since: None,
+        preferences: page.preferences,
     };
     Some(StoredPage { page, body, sink_position: behind.to_bytes() })
 }

@@ -36,6 +36,8 @@ mod network;
 mod order;
 #[path = "main/pages.rs"]
 mod pages;
+#[path = "main/preferences.rs"]
+mod preferences;
 #[path = "main/program.rs"]
 mod program;
 #[path = "main/readme.rs"]

@@ -161,6 +161,7 @@ fn put_all(writer: &mut ShardWriter, pages: &[(String, Vec<u8>)]) {
             body: html,
             truncated: None,
             revisit: Revisit::Never,
+            preferences: None,
         };
         writer.put(&response).expect("written");
         if number % 64 == 63 {

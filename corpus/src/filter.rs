@@ -13,6 +13,7 @@ mod text_stats;
 
 use std::path::{Path, PathBuf};
 
+use pith_preferences::{Purpose, Verdict as OwnerVerdict};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -37,6 +38,9 @@ pub struct Settings {
     pub languages: Vec<String>,
     /// The least confidence; documents that have none, such as text files, are kept.
     pub min_confidence: f64,
+    /// Keep what owners do not reserve for this purpose, of the documents that were judged.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub allowed_for: Option<Purpose>,
     /// How long a text must and may be.
     pub length: Length,
     /// Words that are not wanted.
@@ -134,6 +138,7 @@ impl Settings {
         if let Some(confidence) = document.confidence {
             at_least("confidence", confidence, self.min_confidence)?;
         }
+        self.check_owner(document)?;
         let stats = TextStats::of(document);
         self.length.check(&stats)?;
         self.words.check(&stats)?;
@@ -155,6 +160,16 @@ impl Settings {
             }
         }
         Ok(shortened)
+    }
+
+    fn check_owner(&self, document: &DocumentFields) -> Result<(), Box<DropReason>> {
+        let Some(purpose) = self.allowed_for else { return Ok(()) };
+        let verdict = document.preferences.as_ref().map(|wishes| wishes.verdict_on(purpose));
+        match verdict {
+            Some(OwnerVerdict::Allowed | OwnerVerdict::Unstated) => Ok(()),
+            Some(OwnerVerdict::Reserved) => Err(DropReason::new("preferences.reserved", "reserved", purpose.name())),
+            None => Err(DropReason::new("preferences.unjudged", Value::Null, purpose.name())),
+        }
     }
 
     fn check_language(&self, language: &str) -> Result<(), Box<DropReason>> {
@@ -288,6 +303,25 @@ mod tests {
         let Verdict::Drop(dropped) = check(br#"{"text":"a","confidence":0.79}"#) else { panic!("it was kept") };
         let expected = json!({"rule": "confidence", "value": 0.79, "threshold": 0.8});
         assert_eq!(serde_json::to_value(dropped).unwrap(), expected);
+    }
+
+    #[test]
+    fn what_is_reserved_or_was_not_judged_is_dropped_for_a_purpose() {
+        let check = |verdict: &str, purpose: Purpose| {
+            let settings = Settings { allowed_for: Some(purpose), ..Settings::default() };
+            let line = format!(r#"{{"text":"a","preferences":{verdict}}}"#);
+            match settings.apply(&DocumentFields::of(line.as_bytes()).unwrap()) {
+                Verdict::Drop(reason) => reason.rule,
+                _ => "kept",
+            }
+        };
+        let judged = r#"{"verdict":{"train":"reserved","search":"allowed","archive":"unstated"},"statements":[]}"#;
+        assert_eq!(check(judged, Purpose::Train), "preferences.reserved");
+        assert_eq!(check(judged, Purpose::Search), "kept");
+        assert_eq!(check(judged, Purpose::Archive), "kept");
+        assert_eq!(check("null", Purpose::Train), "preferences.unjudged");
+        let settings = serde_json::to_value(Settings::default()).unwrap();
+        assert!(settings.get("allowed_for").is_none(), "folders of earlier versions are still complete");
     }
 
     #[test]

@@ -17,6 +17,7 @@ use zstd::zstd_safe::CParameter;
 use crate::Error;
 use crate::atomic_file::{AtomicFile, SealedFile};
 use crate::manifest::{MANIFEST_NAME, Manifest};
+use crate::owner::OwnerWishes;
 
 /// A longer line is damage: no page gives that much, and it would have to fit into memory.
 pub const MAX_LINE_BYTES: usize = 64 << 20;
@@ -65,6 +66,9 @@ pub struct DocumentFields<'l> {
     pub text: TextField<'l>,
     /// What the extractor counted.
     pub counts: DocumentCounts,
+    /// What its owner said about its use; nothing where nobody has looked.
+    #[serde(deserialize_with = "crate::owner::read")]
+    pub preferences: Option<OwnerWishes>,
 }
 
 /// The extractor's own counts, zero where it gave none.

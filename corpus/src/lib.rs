@@ -6,6 +6,7 @@
 
 mod error;
 mod observer;
+mod owner;
 mod parallel;
 mod row;
 mod script;
@@ -27,5 +28,6 @@ pub mod wet;
 
 pub use error::{Error, Result};
 pub use observer::Observer;
+pub use owner::OwnerWishes;
 pub use row::Row;
 pub use step::{Finished, Run, check_apart};

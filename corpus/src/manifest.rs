@@ -18,6 +18,9 @@ use crate::folder::{FolderKind, OwnedFolder, is_plain_name};
 /// The name of the manifest in a folder that pith wrote.
 pub const MANIFEST_NAME: &str = "manifest.json";
 
+/// The count of URLs that a crawl has left out because their owners reserve them, in the step that reads its pages.
+pub const CRAWL_RESERVED: &str = "crawl.reserved";
+
 /// What was counted, by name, in the order of the names.
 pub type Counts = BTreeMap<String, u64>;
 

@@ -6,7 +6,7 @@ use serde::ser::SerializeMap;
 use serde_json::{Map, Value};
 
 /// The fields that get a column of text each, in this order.
-pub(crate) const TEXTS: [&str; 12] = [
+pub(crate) const TEXTS: [&str; 13] = [
     "id",
     "url",
     "fetched_at",
@@ -19,6 +19,7 @@ pub(crate) const TEXTS: [&str; 12] = [
     "text",
     "method",
     "scope",
+    "preferences",
 ];
 
 /// The numbers below `counts` that get a column each.

@@ -7,9 +7,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use hashbrown::{HashMap, HashSet};
+use pith_preferences::{Purpose, Verdict};
 use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::jsonl::DocumentFields;
 use crate::site::site;
 use crate::step::{DamagedLines, Run, for_each_document};
 use crate::{Error, parallel};
@@ -49,6 +51,10 @@ pub struct Stats {
     pub mean_confidence: Option<f64>,
     /// Documents by that F1, in tenths; those without one are `unknown`, the last.
     pub confidences: Vec<GroupCount>,
+    /// Documents by what their owners allow and reserve, such as `train: reserved`.
+    pub verdicts: Vec<GroupCount>,
+    /// Documents by what their owners said; one may have said several things.
+    pub statements: Vec<GroupCount>,
     /// The same by decade: `2020s`.
     pub decades: Vec<GroupCount>,
     /// The earliest and the latest time of fetching.
@@ -111,6 +117,8 @@ struct Accumulator {
     page_types: HashMap<String, (u64, u64)>,
     years: BTreeMap<String, (u64, u64)>,
     confidences: BTreeMap<String, (u64, u64)>,
+    verdicts: BTreeMap<String, (u64, u64)>,
+    statements: HashMap<String, (u64, u64)>,
     /// Their sum in millionths, which is the same in any order, and their number.
     confidence: (u64, u64),
     fetched: Option<(String, String)>,
@@ -151,12 +159,31 @@ fn count_shard(path: &Path, run: &Run, damage: &mut DamagedLines) -> Result<Accu
             accumulator.confidence.0 += (confidence.clamp(0.0, 1.0) * 1e6).round() as u64;
             accumulator.confidence.1 += 1;
         }
+        count_wishes(&mut accumulator, document, characters);
         if !document.fetched_at.is_empty() {
             extend_range(&mut accumulator.fetched, &document.fetched_at, &document.fetched_at);
         }
         Ok(())
     })?;
     Ok(accumulator)
+}
+
+fn count_wishes(accumulator: &mut Accumulator, document: &DocumentFields, characters: u64) {
+    let Some(wishes) = &document.preferences else {
+        add_one(accumulator.verdicts.entry("not judged".to_owned()).or_default(), characters);
+        return;
+    };
+    for purpose in Purpose::ALL {
+        let verdict = match wishes.verdict_on(purpose) {
+            Verdict::Allowed => "allowed",
+            Verdict::Reserved => "reserved",
+            Verdict::Unstated => continue,
+        };
+        add_one(accumulator.verdicts.entry(format!("{}: {verdict}", purpose.name())).or_default(), characters);
+    }
+    for name in wishes.statement_names() {
+        add_one(accumulator.statements.entry(name).or_default(), characters);
+    }
 }
 
 fn add_one(share: &mut (u64, u64), characters: u64) {
@@ -189,6 +216,7 @@ impl Accumulator {
             (&mut self.sites, other.sites),
             (&mut self.languages, other.languages),
             (&mut self.page_types, other.page_types),
+            (&mut self.statements, other.statements),
         ];
         for (mine, theirs) in shares {
             for (name, (documents, characters)) in theirs {
@@ -196,7 +224,12 @@ impl Accumulator {
                 *share = (share.0 + documents, share.1 + characters);
             }
         }
-        for (mine, theirs) in [(&mut self.years, other.years), (&mut self.confidences, other.confidences)] {
+        let by_name = [
+            (&mut self.years, other.years),
+            (&mut self.confidences, other.confidences),
+            (&mut self.verdicts, other.verdicts),
+        ];
+        for (mine, theirs) in by_name {
             for (name, (documents, characters)) in theirs {
                 let share = mine.entry(name).or_default();
                 *share = (share.0 + documents, share.1 + characters);
@@ -231,6 +264,8 @@ impl Accumulator {
             mean_confidence: (self.confidence.1 > 0)
                 .then(|| (self.confidence.0 as f64 / self.confidence.1 as f64 / 1e3).round() / 1e3),
             confidences: self.confidences.into_iter().map(group).collect(),
+            verdicts: self.verdicts.into_iter().map(group).collect(),
+            statements: by_size(self.statements),
             decades: newest_first(by_decade(&self.years)),
             years: newest_first(self.years),
             fetched: self.fetched,

@@ -116,7 +116,8 @@ pub async fn crawl<F: Frontier>(
         }
     }
     drop(in_flight);
-    crawl.finish(&session).await
+    let report = crawl.finish(&session).await?;
+    Ok(Report { reserved_this_run: processor.reserved(), ..report })
 }
 
 struct Crawl<'c, F> {

@@ -196,6 +196,7 @@ impl Fetcher {
             fetched_at,
             elapsed,
             unchanged_since: None,
+            preferences: None,
         })))
     }
 

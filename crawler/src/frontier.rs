@@ -297,6 +297,13 @@ pub struct FetchRecord {
     pub digest: u64,
 }
 
+impl FetchRecord {
+    /// Whether a page was requested. What is reserved was, where it took time.
+    pub(crate) fn is_page_request(&self) -> bool {
+        self.outcome.is_page_request() && (self.outcome != Outcome::Reserved || self.milliseconds > 0)
+    }
+}
+
 /// What is known of the content of a page, among the pages of its host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ContentMatch {

@@ -16,6 +16,7 @@ mod engine;
 mod error;
 mod fetch;
 mod frontier;
+mod generations;
 mod links;
 mod load;
 mod media_type;
@@ -70,7 +71,7 @@ pub use order::{
 pub use outcome::Outcome;
 pub use pace::Delay;
 pub use page::{Page, Truncation};
-pub use plan::{DEFAULT_MEMORY, Follow, Identity, Limits, Network, Plan, Politeness, ResponseLimits};
+pub use plan::{DEFAULT_MEMORY, Follow, Identity, Limits, Network, OwnerPreferences, Plan, Politeness, ResponseLimits};
 pub use progress::{DomainRow, Report, Status, Stop};
 pub use recrawl::{
     ChangeHistory, Refresh, RefreshPass, RefreshPolicy, freshness, optimal_rates, profit, refresh_value,

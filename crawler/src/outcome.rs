@@ -86,13 +86,17 @@ outcomes! {
     Probed = 24 "probed",
     /// There is no sitemap at this URL.
     NoSitemap = 25 "no-sitemap",
+    /// Its owner reserves the use that the crawl is for.
+    Reserved = 26 "reserved",
+    /// 402: it is to be had for money.
+    PaymentRequired = 27 "payment-required",
 }
 
 impl Outcome {
     /// Whether the URL was left out on purpose, by its host's rules or by ours.
     pub fn is_left_out(self) -> bool {
         matches!(self, Outcome::Disallowed | Outcome::NoIndex | Outcome::OutOfScope | Outcome::UnwantedType)
-            || matches!(self, Outcome::Mirror | Outcome::SoftNotFound)
+            || matches!(self, Outcome::Mirror | Outcome::SoftNotFound | Outcome::Reserved | Outcome::PaymentRequired)
     }
 
     /// Whether the fetch succeeded.

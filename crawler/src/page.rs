@@ -39,6 +39,8 @@ pub struct Page {
     /// Set when the server answered 304: the page has not changed since it was stored at this time, and there is no
     /// body.
     pub unchanged_since: Option<SystemTime>,
+    /// What was known before of its owner's wishes, as a line of JSON (`pith_preferences::KnownBefore`).
+    pub preferences: Option<String>,
 }
 
 impl Page {
@@ -55,6 +57,7 @@ impl Page {
             fetched_at: SystemTime::UNIX_EPOCH,
             elapsed: Duration::ZERO,
             unchanged_since: None,
+            preferences: None,
         }
     }
 }

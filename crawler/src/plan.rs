@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use pith_preferences::Purpose;
 use url::Url;
 
 use crate::frontier::{Kind, Link, WorkerId};
@@ -112,6 +113,23 @@ pub struct Politeness {
     pub noindex: bool,
     /// Whether the sitemaps that robots.txt names are read.
     pub sitemaps: bool,
+    /// What owners say about the use of their pages.
+    pub preferences: OwnerPreferences,
+}
+
+/// How a crawl takes what owners say about the use of their pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OwnerPreferences {
+    /// What they reserve for this purpose is not fetched, or not stored where it is only known with the page.
+    Honour(Purpose),
+    /// What is known without a further request is recorded with the pages, and nothing is left out.
+    Ignore,
+}
+
+impl Default for OwnerPreferences {
+    fn default() -> Self {
+        OwnerPreferences::Honour(Purpose::default())
+    }
 }
 
 impl Default for Politeness {
@@ -123,6 +141,7 @@ impl Default for Politeness {
             nofollow: false,
             noindex: false,
             sitemaps: true,
+            preferences: OwnerPreferences::default(),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 mod hops;
 mod page;
+mod preferences;
 mod response;
 mod robots;
 mod sitemap;
@@ -14,6 +15,7 @@ use url::Url;
 
 pub(crate) use self::hops::RobotsHop;
 use self::hops::RobotsHops;
+use self::preferences::{Owners, Permission};
 use self::sitemap::SitemapBody;
 use crate::error::Error;
 use crate::fetch::{FetchResponse, Fetcher, Need, NotNow, Wanted, charset};
@@ -98,6 +100,7 @@ pub(crate) struct Processor<'c, F> {
     mirrors: RefCell<Mirrors>,
     hops: RefCell<RobotsHops>,
     pauses: RefCell<Pauses>,
+    owners: Owners,
     /// Hosts that wait for a slot: so many requests that have used up their patience are aborted.
     n_waiting: Cell<usize>,
     live: LiveTables,
@@ -124,6 +127,7 @@ impl<'c, F: Frontier> Processor<'c, F> {
             mirrors: RefCell::new(Mirrors::new(&plan.seeds)),
             hops: RefCell::default(),
             pauses: RefCell::default(),
+            owners: Owners::new(plan),
             n_waiting: Cell::new(0),
             live: LiveTables::default(),
         })
@@ -241,6 +245,11 @@ impl<'c, F: Frontier> Processor<'c, F> {
                 }
                 Rules::Known(robots) => crawl_delay = robots.crawl_delay(),
             }
+        }
+        match self.permission(&url).await? {
+            Permission::Granted => {}
+            Permission::Reserved => return self.settle_unrequested(lease, Outcome::Reserved).await,
+            Permission::Unknown(at) => return self.process_tdmrep(lease, &host, at, crawl_delay).await,
         }
         let slot = match self.acquire_address(&url).await {
             Ok(slot) => slot,

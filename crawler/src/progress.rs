@@ -92,6 +92,8 @@ pub struct Report {
     pub bytes_this_run: u64,
     /// URLs that this run has settled, by outcome.
     pub outcomes_this_run: BTreeMap<&'static str, u64>,
+    /// URLs that this run has found reserved by their owners, by the signal that said so.
+    pub reserved_this_run: BTreeMap<&'static str, u64>,
     /// Pages stored, over all runs, as everything below.
     pub pages: u64,
     /// Their bytes.
@@ -231,6 +233,7 @@ impl Progress {
             pages_per_second_by_decile: self.deciles(),
             bytes_this_run: totals.bytes.saturating_sub(self.before.bytes),
             outcomes_this_run: counted_now.filter(|(_, count)| *count > 0).collect(),
+            reserved_this_run: BTreeMap::new(),
             pages,
             bytes: totals.bytes,
             bytes_per_page: totals.bytes as f64 / (pages.max(1)) as f64,

@@ -5,6 +5,7 @@ mod rules;
 use std::time::Duration;
 
 use memchr::{memchr, memmem};
+use pith_preferences::RobotsPreferences;
 
 use rules::{Rule, RuleSet};
 
@@ -41,6 +42,8 @@ pub struct Robots {
     decoded: Option<RuleSet>,
     crawl_delay: Option<Duration>,
     sitemaps: Vec<String>,
+    preferences: RobotsPreferences,
+    digest: Option<String>,
 }
 
 impl Robots {
@@ -54,7 +57,11 @@ impl Robots {
                 groups.take(Key::of(key), value);
             }
         });
-        groups.finish()
+        Robots {
+            preferences: RobotsPreferences::parse(bytes, agent),
+            digest: (!bytes.is_empty()).then(|| pith_preferences::digest(bytes)),
+            ..groups.finish()
+        }
     }
 
     /// Allows everything: the meaning of a status from 400 to 499.
@@ -93,10 +100,21 @@ impl Robots {
         &self.sitemaps
     }
 
+    /// What the site says about the use of its pages.
+    pub fn preferences(&self) -> &RobotsPreferences {
+        &self.preferences
+    }
+
+    /// The digest of the file; `None` where there is none.
+    pub fn digest(&self) -> Option<&str> {
+        self.digest.as_deref()
+    }
+
     /// The bytes on the heap.
     pub fn heap_bytes(&self) -> usize {
+        let own = self.preferences.heap_bytes() + self.digest.as_ref().map_or(0, String::capacity);
         let sitemaps = self.sitemaps.iter().map(|sitemap| sitemap.capacity() + size_of::<String>());
-        self.rules.heap_bytes() + self.decoded.as_ref().map_or(0, RuleSet::heap_bytes) + sitemaps.sum::<usize>()
+        own + self.rules.heap_bytes() + self.decoded.as_ref().map_or(0, RuleSet::heap_bytes) + sitemaps.sum::<usize>()
     }
 }
 
@@ -329,7 +347,8 @@ impl<'a> Groups<'a> {
             false => Vec::new(),
         };
         let decoded = (is_escaped && decoded != rules).then(|| RuleSet::new(&decoded));
-        Robots { rules: RuleSet::new(&rules), decoded, crawl_delay, sitemaps: self.sitemaps }
+        let (rules, sitemaps) = (RuleSet::new(&rules), self.sitemaps);
+        Robots { rules, decoded, crawl_delay, sitemaps, ..Robots::default() }
     }
 }
 

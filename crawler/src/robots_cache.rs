@@ -1,12 +1,12 @@
 //! The cache of robots.txt rules by origin, within a number of bytes.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use url::Url;
 
 use crate::frontier::StoredRobots;
+use crate::generations::Generations;
 use crate::robots::Robots;
 
 /// RFC 9309 allows a robots.txt to be cached for a day.
@@ -17,8 +17,6 @@ const UNREACHABLE_TTL: Duration = Duration::from_secs(3600);
 const ATTEMPTS: u32 = 3;
 /// Rules of more bytes share a part of the cache of their own, so that a few huge files do not displace all others.
 const LARGE_BYTES: usize = 64 << 10;
-/// What an entry takes besides the bytes of its rules, about.
-const ENTRY_BYTES: usize = 200;
 
 /// The cached state of an origin.
 #[derive(Clone, Debug)]
@@ -40,15 +38,14 @@ struct Entry {
 
 /// The robots.txt files of one crawl.
 pub(crate) struct RobotsCache {
-    small: Part,
-    large: Part,
+    small: Generations<Entry>,
+    large: Generations<Entry>,
 }
 
 impl RobotsCache {
     /// A cache that takes so many bytes at most.
     pub(crate) fn new(max_bytes: usize) -> RobotsCache {
-        let part = || Part { max_bytes: max_bytes / 2, ..Part::default() };
-        RobotsCache { small: part(), large: part() }
+        RobotsCache { small: Generations::new(max_bytes / 2), large: Generations::new(max_bytes / 2) }
     }
 
     /// The state of a URL's origin.
@@ -101,42 +98,7 @@ impl RobotsCache {
         let origin = origin(url);
         self.small.remove(&origin);
         self.large.remove(&origin);
-        if entry.bytes > LARGE_BYTES { &mut self.large } else { &mut self.small }.insert(origin, entry);
-    }
-}
-
-/// A part of the cache: what was used lately, and what was used before that. The latter is dropped as a whole.
-#[derive(Default)]
-struct Part {
-    recent: HashMap<String, Entry>,
-    recent_bytes: usize,
-    older: HashMap<String, Entry>,
-    max_bytes: usize,
-}
-
-impl Part {
-    fn get(&mut self, origin: &str) -> Option<&Entry> {
-        if let Some(entry) = self.older.remove(origin) {
-            self.insert(origin.to_owned(), entry);
-        }
-        self.recent.get(origin)
-    }
-
-    fn insert(&mut self, origin: String, entry: Entry) {
-        let bytes = entry.bytes + origin.len() + ENTRY_BYTES;
-        if self.recent_bytes + bytes > self.max_bytes / 2 {
-            self.older = std::mem::take(&mut self.recent);
-            self.recent_bytes = 0;
-        }
-        self.recent_bytes += bytes;
-        self.recent.insert(origin, entry);
-    }
-
-    fn remove(&mut self, origin: &str) {
-        if let Some(entry) = self.recent.remove(origin) {
-            self.recent_bytes -= entry.bytes + origin.len() + ENTRY_BYTES;
-        }
-        self.older.remove(origin);
+        if entry.bytes > LARGE_BYTES { &mut self.large } else { &mut self.small }.insert(origin, entry.bytes, entry);
     }
 }
 

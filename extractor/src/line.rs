@@ -17,6 +17,8 @@ pub struct DocumentLine<'l> {
     /// What was extracted.
     #[serde(flatten)]
     pub document: &'l Document,
+    /// What its owner says about its use.
+    pub preferences: Option<&'l Value>,
     /// Where the page is stored.
     pub source: Source<'l>,
 }
@@ -55,7 +57,8 @@ mod tests {
     fn a_line_holds_the_fields_that_are_asked_for_in_their_order() {
         let document = Document { title: Some("Rain".into()), text: "It rained.".into(), ..Document::default() };
         let source = Source { shard: "a.warc", offset: 7, digest: None };
-        let line = DocumentLine { id: "1", url: "https://example.com/", fetched_at: None, document: &document, source };
+        let (url, preferences) = ("https://example.com/", None);
+        let line = DocumentLine { id: "1", url, fetched_at: None, document: &document, preferences, source };
         let fields = ["source", "title", "id"].map(str::to_owned);
         let json = String::from_utf8(line.to_json(&fields).unwrap()).unwrap();
         assert_eq!(json, r#"{"id":"1","title":"Rain","source":{"shard":"a.warc","offset":7,"digest":null}}"#);

@@ -1,5 +1,7 @@
 //! [`judge`]: what statements mean for a purpose.
 
+use std::str::FromStr;
+
 use serde::{Deserialize, Serialize};
 
 use crate::statement::{Signal, Source, Statement};
@@ -29,6 +31,15 @@ impl Purpose {
             Purpose::Search => "search",
             Purpose::Archive => "archive",
         }
+    }
+}
+
+impl FromStr for Purpose {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Purpose, String> {
+        let found = Purpose::ALL.into_iter().find(|purpose| purpose.name() == name);
+        found.ok_or_else(|| "a purpose is train, search or archive".to_owned())
     }
 }
 

@@ -10,6 +10,9 @@ use crate::{header_statements, html_statements};
 /// its headers and its HTML it is all that [`KnownBefore::judge_page`] needs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KnownBefore {
+    /// The name that the crawler went by in robots.txt; empty where it is not known.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub agent: String,
     /// The digest of the robots.txt in force; `None` where there is none or it was not read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub robots: Option<String>,
@@ -79,7 +82,7 @@ mod tests {
         let mut statements = robots.statements("/ツ😀\u{2028}x");
         statements.extend_from_slice(tdmrep.statements("/"));
         assert_eq!(statements.len(), 2);
-        let known = KnownBefore { robots: Some("sha256:A".into()), statements };
+        let known = KnownBefore { agent: "pith".into(), robots: Some("sha256:A".into()), statements };
         let line = known.to_json();
         assert!(line.is_ascii() && !line.contains('\n'), "{line}");
         assert_eq!(KnownBefore::from_json(&line), Some(known.clone()));

@@ -10,6 +10,7 @@ use url::Url;
 
 use super::Outcome;
 use super::files::{DocumentFile, FileFormat, file_name};
+use super::preferences::preferences_of;
 
 /// Every setting that changes a document.
 #[derive(Clone, Debug)]
@@ -58,7 +59,7 @@ impl Settings {
 pub static FIELD_NAMES: LazyLock<Vec<String>> = LazyLock::new(|| {
     let document = Document::default();
     let source = Source { shard: "", offset: 0, digest: None };
-    let line = DocumentLine { id: "", url: "", fetched_at: None, document: &document, source };
+    let line = DocumentLine { id: "", url: "", fetched_at: None, document: &document, preferences: None, source };
     match serde_json::to_value(&line) {
         Ok(Value::Object(fields)) => fields.keys().cloned().collect(),
         _ => Vec::new(),
@@ -120,11 +121,13 @@ pub fn line(page: &Page, shard: &str, settings: &Settings) -> Outcome {
     let document = extraction.into_document(&options);
     let fetched_at = page.fetched_at.map(|time| time.to_string());
     let fetched_at = fetched_at.as_deref();
+    let preferences = serde_json::to_value(preferences_of(page)).ok();
     let line = DocumentLine {
         id: &jsonl::document_id(&page.url, fetched_at.unwrap_or_default(), shard, page.offset),
         url: &page.url,
         fetched_at,
         document: &document,
+        preferences: preferences.as_ref(),
         source: Source { shard, offset: page.offset, digest: page.digest.as_deref() },
     };
     match line.to_json(&settings.fields) {

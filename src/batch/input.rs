@@ -11,6 +11,7 @@ use pith_corpus::warc::{Page, PageKind, Reader, ReaderOptions};
 use url::Url;
 
 use super::document::page_format;
+use super::preferences::OriginFiles;
 use crate::exit::Failure;
 
 /// Larger pages are cut here.
@@ -159,6 +160,8 @@ pub(super) struct Pages {
     n_records: u64,
     reported: u64,
     position: u64,
+    /// The files of origins that the archive holds.
+    files: OriginFiles,
 }
 
 enum Input {
@@ -175,7 +178,7 @@ impl Pages {
                 (Input::Archive(path.clone(), Box::new(Reader::open(path, options)?)), file_name(path))
             }
         };
-        Ok(Pages { source, name, n_records: 0, reported: 0, position: 0 })
+        Ok(Pages { source, name, n_records: 0, reported: 0, position: 0, files: OriginFiles::default() })
     }
 
     /// The next page, wanted or not; `None` at the end.
@@ -194,7 +197,8 @@ impl Pages {
         while let Some(record) = reader.next()? {
             self.n_records += 1;
             self.position = record.offset;
-            if let Some(page) = Page::from_record(&record, MAX_PAGE_BYTES) {
+            if let Some(mut page) = Page::from_record(&record, MAX_PAGE_BYTES) {
+                self.files.read(&mut page);
                 return Ok(Some(match reason_to_skip(&page) {
                     Some(reason) => Item::Skip(reason),
                     None => Item::Page(page),
@@ -284,6 +288,7 @@ pub fn page_at_hand(url: String, headers: Vec<(String, Vec<u8>)>, body: Vec<u8>)
         body,
         is_whole: true,
         digest: None,
+        preferences: None,
         offset: 0,
     }
 }

@@ -124,6 +124,7 @@ mod tests {
             body: Vec::new(),
             is_whole: true,
             digest: None,
+            preferences: None,
             offset: 0,
         }
     }

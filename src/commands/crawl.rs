@@ -41,6 +41,9 @@ pub fn run(args: Args) -> Result<Exit, Failure> {
         return Ok(Exit::Done);
     }
     let mut plan = plan(&args)?;
+    if args.ignore_preferences {
+        sayln!("warning: what owners reserve is fetched and stored (`--ignore-preferences`): only for your own hosts");
+    }
     let open_files = OpenFiles::raise_limit(plan.slots);
     (plan.slots, plan.network.max_idle) = (open_files.slots, open_files.max_idle);
     let (order, harvest) = order(&args)?;

@@ -48,7 +48,7 @@ fn answer(host: &str, path: &str) -> Answer {
     let kind = name.trim_end_matches(|c: char| c.is_ascii_digit());
     match (kind, path) {
         ("trickle", _) => Answer::Trickle(210),
-        ("turncoat", "/" | "/robots.txt" | "/sitemap.xml") => honest(host, path),
+        ("turncoat", "/" | "/robots.txt" | "/.well-known/tdmrep.json" | "/sitemap.xml") => honest(host, path),
         ("turncoat", _) => Answer::Trickle(210),
         ("maps", "/robots.txt") => not_found(),
         ("maps", _) if path.starts_with("/sitemap") => {
@@ -62,7 +62,8 @@ fn answer(host: &str, path: &str) -> Answer {
             page("application/xml", &format!("<urlset>{urls}</urlset>"))
         }
         ("away", _) => redirect(&format!("{path}x")),
-        ("large", "/robots.txt") | ("small", "/robots.txt" | "/sitemap.xml") => not_found(),
+        ("large", "/robots.txt" | "/.well-known/tdmrep.json") => not_found(),
+        ("small", "/robots.txt" | "/sitemap.xml") => not_found(),
         ("large", _) => Answer::Hold(9_900_000),
         ("small", _) => page("text/html", &format!("<title>{host}</title>All that {host} has to say.")),
         ("shared", "/robots.txt") => redirect("http://rules0.test/robots.txt"),
@@ -147,7 +148,11 @@ fn many_robots_files_may_redirect_to_one_host() {
     assert!(server.n_requests("rules") < 10, "one answer serves all: {}", server.n_requests("rules"));
     let server = check_end(&[("own", 12)], "8", "100ms");
     assert_eq!(server.n_requests("rules"), 12);
-    assert_eq!(server.n_requests("own"), 24, "robots.txt and the home page, and nothing that is disallowed");
+    assert_eq!(
+        server.n_requests("own"),
+        36,
+        "robots.txt, tdmrep.json and the home page, and nothing that is disallowed"
+    );
 }
 
 #[test]

@@ -32,6 +32,7 @@ fn crawl(format: Format) -> tempfile::TempDir {
             body: body.as_bytes(),
             truncated: None,
             revisit: Revisit::Detect,
+            preferences: None,
         };
         writer.put(&response).expect("written");
     }

@@ -39,7 +39,8 @@ fn a_list_may_have_a_bom_crlf_comments_and_bad_lines() {
     assert!(told.stderr.contains("seeds.txt:4: \"not a url at all\""), "{}", told.stderr);
     let urls: BTreeSet<String> = stored(&place.path().join("crawl")).into_iter().collect();
     assert_eq!(urls, [first, second, third].into_iter().collect(), "these URLs and no others");
-    assert!(paths_asked(&web).iter().all(|path| path.ends_with("/robots.txt") || path.ends_with(".test/")));
+    let is_file = |path: &str| path.ends_with("/robots.txt") || path.ends_with("/.well-known/tdmrep.json");
+    assert!(paths_asked(&web).iter().all(|path| is_file(path) || path.ends_with(".test/")));
 }
 
 #[test]
@@ -86,7 +87,7 @@ fn names_in_other_scripts_can_be_resolved() {
         &format!("Bücher.test={address}"),
         "--quiet",
     ]));
-    assert_eq!(web.log().iter().filter(|request| request.host == "xn--bcher-kva.test").count(), 2, "{}", told.stderr);
+    assert_eq!(web.log().iter().filter(|request| request.host == "xn--bcher-kva.test").count(), 3, "{}", told.stderr);
     let told = run(Command::new(env!("CARGO_BIN_EXE_pith")).args([
         "crawl",
         "http://a.test/",

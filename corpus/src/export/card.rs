@@ -5,7 +5,7 @@ use std::fmt::Write;
 use serde::Serialize;
 
 use super::Format;
-use crate::manifest::{Manifest, Step};
+use crate::manifest::{CRAWL_RESERVED, Manifest, Step};
 use crate::row::{NUMBERS, TEXTS};
 use crate::stats::Stats;
 
@@ -82,12 +82,44 @@ impl Card {
         for share in stats.languages.iter().take(30) {
             let _ = writeln!(card, "| {} | {} | {} |", cell(&share.name), share.documents, share.characters);
         }
+        owners(card, stats, manifest);
         card.push_str("\n## How it was made\n\nEvery step with what it counted, in the order they ran.\n");
         for step in manifest.history.iter().chain([&manifest.step]) {
             describe(card, step);
         }
         card.push_str("\n`manifest.json` holds the settings of this step and the digest of every file.\n");
     }
+}
+
+/// What the owners of the pages said about their use, and what was left out for it.
+fn owners(card: &mut String, stats: &Stats, manifest: &Manifest) {
+    card.push_str("\n## What the owners say\n\n");
+    let unjudged = stats.verdicts.iter().find(|share| share.name == "not judged").map_or(0, |share| share.documents);
+    let reserved =
+        stats.verdicts.iter().find(|share| share.name == "train: reserved").map_or(0, |share| share.documents);
+    let judged = stats.documents - unjudged;
+    let _ = writeln!(
+        card,
+        "{judged} of {} documents were judged by what their owners say about their use (`preferences`); {reserved} of them are\n\
+         reserved for training. Left out before: {} URLs by the crawl, {} documents by a filter.\n",
+        stats.documents,
+        counted(manifest, |name| name == CRAWL_RESERVED),
+        counted(manifest, |name| name.starts_with("dropped.preferences.")),
+    );
+    if stats.statements.is_empty() {
+        return;
+    }
+    card.push_str("| statement | documents | characters |\n| --- | ---: | ---: |\n");
+    for share in stats.statements.iter().take(30) {
+        let _ = writeln!(card, "| {} | {} | {} |", cell(&share.name), share.documents, share.characters);
+    }
+}
+
+/// The sum of counts over all steps.
+fn counted(manifest: &Manifest, is_wanted: impl Fn(&str) -> bool) -> u64 {
+    let steps = manifest.history.iter().chain([&manifest.step]);
+    let counts = steps.flat_map(|step| &step.counts).filter(|(name, _)| is_wanted(name));
+    counts.map(|(_, count)| *count).sum()
 }
 
 /// The columns with their types: a column that is null in a whole file tells no type by itself.

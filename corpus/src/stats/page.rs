@@ -44,6 +44,8 @@ pub fn page(stats: &Stats, title: &str) -> String {
         ("Kinds of page", &stats.page_types),
         ("Year of publication", &stats.years),
         ("Expected F1", &stats.confidences),
+        ("Owners allow and reserve", &stats.verdicts),
+        ("Owners say", &stats.statements),
         ("Sites", &stats.top_sites),
     ] {
         let bars: Vec<(String, u64)> =

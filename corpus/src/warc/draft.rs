@@ -19,6 +19,7 @@ pub(super) struct Draft {
     pub(super) body: Vec<u8>,
     pub(super) truncated: Option<Truncated>,
     pub(super) revisit: DraftRevisit,
+    pub(super) preferences: Option<String>,
     /// Which response of its writer it is; part of its record's identity.
     pub(super) serial: u64,
 }
@@ -52,6 +53,7 @@ impl Draft {
                 Revisit::Of { url, date } => DraftRevisit::Of { url: url.to_owned(), date },
                 Revisit::Never => DraftRevisit::Never,
             },
+            preferences: response.preferences.map(str::to_owned),
             serial,
         }
     }

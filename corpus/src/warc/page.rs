@@ -5,6 +5,7 @@ use jiff::Timestamp;
 use super::http::HttpHead;
 use super::reader::Reader;
 use super::record::{Record, RecordType};
+use super::response::PREFERENCES_FIELD;
 use crate::error::Result;
 
 /// What a URL gave, as an archive holds it.
@@ -26,6 +27,8 @@ pub struct Page {
     pub is_whole: bool,
     /// The payload digest that the record gives, such as `sha256:…`.
     pub digest: Option<String>,
+    /// What was known before of the owner's wishes, as a line of JSON, where the record says.
+    pub preferences: Option<String>,
     /// Where the record begins in its file.
     pub offset: u64,
 }
@@ -63,6 +66,7 @@ impl Page {
             body: Vec::new(),
             is_whole: !record.is_cut() && record.field("WARC-Truncated").is_none(),
             digest: record.text("WARC-Payload-Digest").map(|digest| digest.into_owned()),
+            preferences: record.text(PREFERENCES_FIELD).map(|line| line.into_owned()),
             offset: record.offset,
         };
         match HttpHead::parse(record.block) {

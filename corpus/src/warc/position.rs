@@ -173,6 +173,7 @@ mod tests {
                 body: body.as_bytes(),
                 truncated: None,
                 revisit: Revisit::Detect,
+                preferences: None,
             })
             .unwrap();
     }

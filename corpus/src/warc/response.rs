@@ -28,6 +28,8 @@ pub struct Response<'a> {
     pub truncated: Option<Truncated>,
     /// How a repeat of a stored response is recognised.
     pub revisit: Revisit<'a>,
+    /// What was known before of the owner's wishes, as a line of JSON.
+    pub preferences: Option<&'a str>,
 }
 
 /// Why a body is not whole.
@@ -75,6 +77,9 @@ pub enum Revisit<'a> {
     Never,
 }
 
+/// The field that holds what was known before of the owner's wishes.
+pub(super) const PREFERENCES_FIELD: &str = "Pith-Preferences";
+
 /// The profiles that `revisit` records name.
 const IDENTICAL: &str = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest";
 const NOT_MODIFIED: &str = "http://netpreserve.org/warc/1.1/revisit/server-not-modified";
@@ -97,6 +102,9 @@ pub(super) fn encode(draft: &Draft, payload_digest: &[u8; 32], original: Option<
         header.field("WARC-IP-Address", &ip.to_string());
     }
     header.digest("WARC-Payload-Digest", payload_digest);
+    if let Some(known) = &draft.preferences {
+        header.field(PREFERENCES_FIELD, &clean_line(known));
+    }
     // The checksum of the record's frame or member covers the block, and hashing every body twice was a tenth of what a
     // crawl costs.
     match original {

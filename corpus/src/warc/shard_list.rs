@@ -168,6 +168,7 @@ mod tests {
                 body: body.as_bytes(),
                 truncated: None,
                 revisit: Revisit::Detect,
+                preferences: None,
             };
             writer.put(&response).unwrap();
         }

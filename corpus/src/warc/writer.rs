@@ -338,6 +338,7 @@ mod tests {
             body: &body(number),
             truncated: None,
             revisit: Revisit::Detect,
+            preferences: None,
         })
     }
 

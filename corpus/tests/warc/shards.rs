@@ -65,6 +65,7 @@ pub fn put_body(writer: &mut ShardWriter, number: usize, body: &[u8]) {
         body,
         truncated: None,
         revisit: Revisit::Detect,
+        preferences: None,
     };
     writer.put(&response).expect("the page is written");
 }
@@ -281,6 +282,7 @@ fn a_cut_page_says_so_and_a_level_out_of_range_is_refused() {
         body: b"the beginning of a long page",
         truncated: Some(Truncated::Length),
         revisit: Revisit::Detect,
+        preferences: None,
     };
     writer.put(&response).expect("written");
     writer.finish().expect("closed");

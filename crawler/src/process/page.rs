@@ -21,7 +21,7 @@ impl<F: Frontier> Processor<'_, F> {
     pub(crate) async fn store(
         &self,
         mut lease: Lease,
-        page: Box<Page>,
+        mut page: Box<Page>,
         scanner: Option<LinkScanner>,
         elapsed: Duration,
     ) -> Result<Processed, Error> {
@@ -29,7 +29,8 @@ impl<F: Frontier> Processor<'_, F> {
         if self.soft404.borrow().is_soft404(&host, lease.link.url.path(), &page.body) {
             return Ok(settle(lease, done(Outcome::SoftNotFound, 0, elapsed)));
         }
-        if scanner.is_some() {
+        let is_html = scanner.is_some();
+        if is_html {
             self.mirrors.borrow_mut().compare(&host, &page.url, &page.body);
         }
         let found = scanner.map(|scanner| scanner.finish(&page.url));
@@ -47,6 +48,11 @@ impl<F: Frontier> Processor<'_, F> {
         self.ask_for_samples().await?;
         if directives.noindex && self.plan.politeness.noindex {
             let settled = done(Outcome::NoIndex, 0, elapsed);
+            return Ok(Processed::Settle(Settlement { lease, settled, outlinks }));
+        }
+        if self.is_page_reserved(&mut page, is_html).await? {
+            // Time tells that it was requested.
+            let settled = done(Outcome::Reserved, 0, elapsed.max(Duration::from_millis(1)));
             return Ok(Processed::Settle(Settlement { lease, settled, outlinks }));
         }
         if content == ContentMatch::Unchanged {

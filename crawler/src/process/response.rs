@@ -39,7 +39,8 @@ impl<F: Frontier> Processor<'_, F> {
                 };
             }
             Ok(FetchResponse::Redirect(target)) => return self.redirect(lease, &target, elapsed).await,
-            Ok(FetchResponse::NotModified(page)) => {
+            Ok(FetchResponse::NotModified(mut page)) => {
+                page.preferences = Some(self.known_before(&page.url).await?.to_json());
                 lease.validators = Validators::renewed(lease.validators.take(), &page);
                 let record = FetchRecord {
                     outcome: Outcome::NotModified,
@@ -55,6 +56,7 @@ impl<F: Frontier> Processor<'_, F> {
                 return Ok(self.retry_or(lease, Outcome::ServerError, elapsed));
             }
             Ok(FetchResponse::Status(400..500, _)) if lease.link.kind == Kind::Sitemap => Outcome::NoSitemap,
+            Ok(FetchResponse::Status(402, _)) => Outcome::PaymentRequired,
             Ok(FetchResponse::Status(404 | 410, _)) => Outcome::NotFound,
             Ok(FetchResponse::Status(400..500, _)) => Outcome::Refused,
             Ok(FetchResponse::Status(..)) => Outcome::NoContent,

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use pith_corpus::filter::{self, DroppedDocuments, Settings};
 use pith_corpus::jsonl;
+use pith_preferences::Purpose;
 use serde_json::{Map, Value};
 
 use super::{Common, failure};
@@ -42,6 +43,11 @@ pub struct Args {
     /// At least this confidence, the F1 that the extractor expects of the text; documents without one are kept
     #[arg(long, value_name = "F1", value_parser = share)]
     min_confidence: Option<f64>,
+
+    /// Keep what owners do not reserve for this purpose: train, search or archive. Documents that were not judged are
+    /// dropped
+    #[arg(long, value_name = "PURPOSE")]
+    allowed_for: Option<Purpose>,
 
     /// At least this many characters
     #[arg(long, value_name = "N")]
@@ -115,6 +121,7 @@ fn settings(args: &Args) -> Result<Settings, Failure> {
     let mut settings = Settings {
         languages: args.languages.clone(),
         min_confidence: args.min_confidence.unwrap_or_default(),
+        allowed_for: args.allowed_for,
         c4: on(RuleSet::C4).then(Default::default),
         gopher_quality: on(RuleSet::GopherQuality).then(Default::default),
         gopher_repetition: on(RuleSet::GopherRepetition).then(Default::default),

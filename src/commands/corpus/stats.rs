@@ -93,6 +93,8 @@ fn print(stats: &Stats) -> Result<(), Failure> {
         ("kind of page", &stats.page_types),
         ("published", &stats.decades),
         ("expected F1", &stats.confidences),
+        ("owners allow and reserve", &stats.verdicts),
+        ("owners say", &stats.statements),
         ("site", &stats.top_sites),
     ] {
         outln!("\n{heading:<32}{:>12}{:>16}", "documents", "characters");

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 use pith_crawler::{DEFAULT_EXPLORE, Delay, Override, Reach, Refresh};
+use pith_preferences::Purpose;
 
 use crate::log::LogArgs;
 
@@ -125,6 +126,13 @@ pub struct Args {
     /// Do not store pages that say noindex
     #[arg(long)]
     pub(super) noindex: bool,
+    /// What the pages are for: train, search or archive. What owners reserve for it is not fetched, or not stored where
+    /// only the page says so
+    #[arg(long, value_name = "PURPOSE", default_value = "train")]
+    pub(super) purpose: Purpose,
+    /// Fetch and store what owners reserve; only for your own hosts
+    #[arg(long, conflicts_with = "purpose")]
+    pub(super) ignore_preferences: bool,
     /// Do not read the sitemaps that robots.txt names
     #[arg(long)]
     pub(super) no_sitemaps: bool,

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex};
 
 use pith_corpus::warc::{Format, WriterOptions};
 use pith_crawler::{
-    Follow, Harvest, Identity, Limits, OrderingPolicy, Pattern, Plan, Refresh, RefreshPass, RefreshPolicy, Scope,
-    Topic, TopicModel, TopicProfile, order_named,
+    Follow, Harvest, Identity, Limits, OrderingPolicy, OwnerPreferences, Pattern, Plan, Refresh, RefreshPass,
+    RefreshPolicy, Scope, Topic, TopicModel, TopicProfile, order_named,
 };
 
 use super::flags::{Args, OrderArg, RefreshPolicyArg, ShardFormatArg, TopicModelArg};
@@ -27,6 +27,10 @@ pub(super) fn plan(args: &Args) -> Result<Plan, Failure> {
     plan.politeness.robots = !args.ignore_robots;
     plan.politeness.nofollow = args.nofollow;
     plan.politeness.noindex = args.noindex;
+    plan.politeness.preferences = match args.ignore_preferences {
+        true => OwnerPreferences::Ignore,
+        false => OwnerPreferences::Honour(args.purpose),
+    };
     plan.politeness.sitemaps = !args.no_sitemaps && !args.list;
     plan.follow = match (args.list, args.sitemaps_only) {
         (true, _) => Follow::Redirects,
@@ -121,6 +125,8 @@ pub(super) fn shard_options(args: &Args) -> WriterOptions {
     if let Some(level) = args.level {
         options.level = level;
     }
+    let purpose = if args.ignore_preferences { "any; preferences of owners were ignored" } else { args.purpose.name() };
+    options.info.push(("purpose".to_owned(), purpose.to_owned()));
     options
 }
 
@@ -144,6 +150,7 @@ mod tests {
         assert_eq!(made.attempts, library.attempts);
         assert_eq!(made.politeness.delay, library.politeness.delay);
         assert_eq!(made.politeness.per_address, library.politeness.per_address);
+        assert_eq!(made.politeness.preferences, library.politeness.preferences);
         assert_eq!(made.response_limits.max_bytes, library.response_limits.max_bytes);
         assert_eq!(made.response_limits.max_time, library.response_limits.max_time);
         assert_eq!(args.refresh_after, Refresh::default().after);

@@ -178,6 +178,9 @@ pub(super) fn print_report(report: &Report) -> Result<(), Failure> {
     };
     let is_first_run = report.outcomes == report.outcomes_this_run;
     outln!("\n{}{}", if is_first_run { "" } else { "this run: " }, list(&report.outcomes_this_run));
+    if !report.reserved_this_run.is_empty() {
+        outln!("reserved by their owners: {}", list(&report.reserved_this_run));
+    }
     outln!(
         "Crawled {} pages of {} domains in {:.1} seconds ({:.1} pages/s), {:.3} seconds on average per request, {}",
         report.pages_this_run,

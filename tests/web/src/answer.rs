@@ -15,6 +15,7 @@ use hyper::header::{ACCEPT_ENCODING, IF_MODIFIED_SINCE, IF_NONE_MATCH};
 use crate::config::{PageStyle, Robots};
 use crate::date::http_date;
 use crate::graph::Graph;
+use crate::owners;
 use crate::random::hash;
 use crate::render;
 use crate::site::{Charset, Copy, Failure, PRIVATE_PAGES, Role, Site};
@@ -40,25 +41,25 @@ pub(crate) enum Body {
 }
 
 impl Answer {
-    fn new(status: u16, content_type: &str, body: impl Into<Bytes>) -> Self {
+    pub(crate) fn new(status: u16, content_type: &str, body: impl Into<Bytes>) -> Self {
         let headers = vec![("content-type", content_type.to_owned())];
         Answer { status, headers, body: Body::Parts(vec![body.into()]) }
     }
 
-    fn html(status: u16, text: impl Into<Bytes>) -> Self {
+    pub(crate) fn html(status: u16, text: impl Into<Bytes>) -> Self {
         Self::new(status, "text/html; charset=utf-8", text)
     }
 
-    fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {
+    pub(crate) fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {
         self.headers.push((name, value.into()));
         self
     }
 
-    fn redirect(status: u16, to: String) -> Self {
+    pub(crate) fn redirect(status: u16, to: String) -> Self {
         Self::html(status, format!("<p>Moved to <a href=\"{to}\">{to}</a></p>\n")).with("location", to)
     }
 
-    fn missing() -> Self {
+    pub(crate) fn missing() -> Self {
         Self::html(404, "<!DOCTYPE html>\n<title>404 Not Found</title>\n<h1>Not Found</h1>\n")
     }
 }
@@ -67,6 +68,8 @@ impl Answer {
 pub(crate) enum Content {
     Site(Arc<Site>),
     Graph(Arc<Graph>),
+    /// [`OWNED_PAGES`](crate::OWNED_PAGES).
+    Owners,
 }
 
 /// Answers requests, and remembers what it must.
@@ -122,6 +125,7 @@ impl Answers {
                     Answer::html(200, html).with("x-truth", format!("id={id}"))
                 });
             }
+            Content::Owners => return owners::answer(question.authority, question.path),
         };
         let Some(host) = site.find_host(question.authority) else {
             return Answer::html(421, format!("<p>No host {} here.</p>\n", render::escape(question.authority)));

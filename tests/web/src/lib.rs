@@ -19,6 +19,7 @@ mod config;
 mod date;
 mod graph;
 mod log;
+mod owners;
 mod prose;
 mod random;
 mod render;
@@ -29,6 +30,7 @@ mod web;
 
 pub use config::{Addresses, PageStyle, Robots, Traps, WebConfig};
 pub use log::{Connection, Request, Totals};
+pub use owners::{OWNED_PAGES, OwnedPage};
 pub use prose::{Language, PageType};
 pub use site::Charset;
 pub use truth::{PageTruth, Truth};

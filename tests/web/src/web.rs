@@ -13,6 +13,7 @@ use crate::answer::{Answers, Content};
 use crate::config::{Addresses, WebConfig};
 use crate::graph::Graph;
 use crate::log::{Connection, Log, Request, Totals};
+use crate::owners::{OWNED_PAGES, OwnedPage};
 use crate::serve::{Server, accept};
 use crate::site::{Role, Site, loopback};
 use crate::truth::Truth;
@@ -57,6 +58,20 @@ impl Web {
         let names = graph.hosts();
         let settings = Settings { threads: 2, latency: Duration::ZERO, keep_log: true };
         run(listeners, Content::Graph(Arc::new(graph)), settings, names, seeds, None)
+    }
+
+    /// Serves [`OWNED_PAGES`]: hosts whose owners say what their pages may be used for. Every page is a seed.
+    ///
+    /// # Errors
+    ///
+    /// When no port can be bound.
+    pub fn owners() -> io::Result<RunningWeb> {
+        let listeners = vec![TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?];
+        let seeds = OWNED_PAGES.iter().map(OwnedPage::url).collect();
+        let mut names: Vec<String> = OWNED_PAGES.iter().map(|page| page.host.to_owned()).collect();
+        names.dedup();
+        let settings = Settings { threads: 2, latency: Duration::ZERO, keep_log: true };
+        run(listeners, Content::Owners, settings, names, seeds, None)
     }
 }
 

@@ -166,7 +166,7 @@ impl Inner {
                 self.count(host, url, record)?;
                 let host = self.hosts.get_mut(host);
                 host.fetched += 1;
-                host.pages += u32::from(record.outcome.is_page_request());
+                host.pages += u32::from(record.is_page_request());
                 if record.outcome.is_auxiliary_request() || was_auxiliary {
                     host.n_auxiliary = host.n_auxiliary.saturating_sub(1);
                 }
