@@ -30,6 +30,8 @@ mod inspect;
 mod lab;
 #[path = "main/layers.rs"]
 mod layers;
+#[path = "main/near_duplicates.rs"]
+mod near_duplicates;
 #[path = "main/network.rs"]
 mod network;
 #[path = "main/order.rs"]

@@ -58,12 +58,32 @@ pub struct MinHash {
     pub n_gram: usize,
     /// The least similarity (estimated Jaccard of the n-gram sets) of a duplicate.
     pub threshold: f32,
+    /// The least part of the longer text's n-grams that a duplicate shares with it. A text that says what another one
+    /// says and as much again is not its duplicate.
+    pub containment: f32,
 }
 
 impl Default for MinHash {
-    /// Finds nine of ten pairs at a similarity of 0.64 and all but a few from 0.73 on.
+    /// Finds nine of ten pairs at a similarity of 0.64 and all but a few from 0.73 on. Where both texts are of one length
+    /// this containment asks for no more than the threshold does.
     fn default() -> Self {
-        MinHash { permutations: 120, bands: 24, n_gram: 5, threshold: 0.45 }
+        MinHash { permutations: 120, bands: 24, n_gram: 5, threshold: 0.45, containment: 0.62 }
+    }
+}
+
+impl MinHash {
+    /// The part of two signatures that must agree, by the numbers of n-grams of both texts.
+    ///
+    /// With `r` the shorter length over the longer, two texts that share the part `c` of the longer one have a
+    /// Jaccard similarity of c / (1 + r - c). Texts with fewer n-grams than the signature has bins must agree in as
+    /// much more as their estimate is less sure (one standard error), because a wrong removal loses a document.
+    fn required_similarity(&self, n_left: u32, n_right: u32) -> f32 {
+        let (fewer, more) = (n_left.min(n_right) as f32, n_left.max(n_right).max(1) as f32);
+        let contained = self.containment / (1.0 + fewer / more - self.containment).max(f32::EPSILON);
+        let least = self.threshold.max(contained).min(1.0);
+        let error = |samples: f32| (least * (1.0 - least) / samples.max(1.0)).sqrt();
+        let surplus = error(fewer) - error(self.permutations as f32);
+        (least + surplus.max(0.0)).min(1.0)
     }
 }
 
@@ -338,6 +358,30 @@ fn is_irregular(bytes: &[u8], at: usize) -> bool {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[track_caller]
+    fn check_required(n_left: u32, n_right: u32, expected: f32) {
+        let required = MinHash::default().required_similarity(n_left, n_right);
+        assert!((required - expected).abs() < 0.005, "{n_left}, {n_right}: {required} is not {expected}");
+        assert_eq!(required, MinHash::default().required_similarity(n_right, n_left));
+    }
+
+    #[test]
+    fn the_more_lengths_differ_the_more_signatures_must_agree() {
+        check_required(1000, 1000, 0.45);
+        check_required(900, 1000, 0.62 / 1.28);
+        check_required(750, 1000, 0.62 / 1.13);
+        // Nothing that is so much shorter can hold enough of the longer one.
+        check_required(600, 1000, 0.62 / 0.98);
+        check_required(200, 1000, 1.0);
+    }
+
+    #[test]
+    fn short_texts_must_agree_in_more() {
+        check_required(120, 120, 0.45);
+        check_required(30, 30, 0.495);
+        check_required(0, 0, 1.0);
+    }
 
     proptest! {
         #[test]

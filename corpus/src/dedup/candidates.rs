@@ -64,7 +64,7 @@ pub(super) fn near(
     // As many bands at a time as fit; where not even one does, a part of its keys at a time.
     let bands_at_once = (memory / band_bytes).clamp(1, n_bands as u64) as usize;
     let n_parts = band_bytes.div_ceil(memory).max(1);
-    let mut search = BandSearch { records, priority, threshold: near.threshold, matches: Matches::new() };
+    let mut search = BandSearch { records, priority, near, matches: Matches::new() };
     let mut entries: Vec<(u64, u32)> = Vec::new();
     let n_passes = n_bands.div_ceil(bands_at_once) as u64 * n_parts;
     observer.begin("comparing", n_passes);
@@ -110,7 +110,7 @@ fn band_key(band: usize, rows: &[u16]) -> u64 {
 struct BandSearch<'r> {
     records: &'r Records,
     priority: &'r Priority,
-    threshold: f32,
+    near: &'r MinHash,
     matches: Matches,
 }
 
@@ -132,9 +132,7 @@ impl BandSearch<'_> {
             let mut alike = false;
             for (representative, n_shingles, representative_signature) in &representatives {
                 let similarity = estimated_jaccard(&signature, representative_signature);
-                if similarity
-                    >= required_similarity(self.threshold, record.n_shingles.min(*n_shingles), signature.len())
-                {
+                if similarity >= self.near.required_similarity(record.n_shingles, *n_shingles) {
                     let matches = self.matches.entry(document).or_default();
                     if matches.len() < MAX_MATCHES {
                         matches.push(Match { other: *representative, similarity });
@@ -149,12 +147,4 @@ impl BandSearch<'_> {
         }
         Ok(())
     }
-}
-
-/// What two signatures must agree in: the threshold, and for texts with fewer n-grams than the signature has
-/// bins as much more as their estimate is less sure (one standard error), because a wrong removal loses a document.
-pub(super) fn required_similarity(threshold: f32, n_shingles: u32, permutations: usize) -> f32 {
-    let error = |samples: f32| (threshold * (1.0 - threshold) / samples.max(1.0)).sqrt();
-    let surplus = error(n_shingles as f32) - error(permutations as f32);
-    (threshold + surplus.max(0.0)).min(1.0)
 }

@@ -2,7 +2,7 @@
 
 use hashbrown::HashMap;
 
-use super::candidates::{Matches, required_similarity};
+use super::candidates::Matches;
 use super::priority::Priority;
 use super::shingles::estimated_jaccard;
 use super::signatures::Records;
@@ -36,7 +36,7 @@ pub(super) fn removals(
             let one = records.read(document, &mut left)?;
             let other = records.read(gone.kept, &mut right)?;
             let similarity = estimated_jaccard(&left, &right);
-            if similarity >= required_similarity(near.threshold, one.n_shingles.min(other.n_shingles), left.len()) {
+            if similarity >= near.required_similarity(one.n_shingles, other.n_shingles) {
                 removals.insert(document, Removal { kept: gone.kept, kind: Kind::Near, similarity });
                 break;
             }

@@ -7,6 +7,7 @@ use pith_corpus::dedup::{self, Keep, MinHash, Paragraphs, Settings, Versions};
 use pith_corpus::jsonl;
 
 use super::{Common, failure};
+use crate::commands::crawl::size;
 use crate::exit::{Exit, Failure};
 
 /// The arguments of `pith corpus dedup`.
@@ -54,12 +55,16 @@ pub struct Args {
     #[arg(long, value_name = "0..1", default_value_t = MinHash::default().threshold)]
     threshold: f32,
 
+    /// The least part of the longer text that near-duplicates share, estimated in n-grams
+    #[arg(long, value_name = "0..1", default_value_t = MinHash::default().containment)]
+    containment: f32,
+
     /// Shorter paragraphs are never removed
     #[arg(long, value_name = "CHARACTERS", default_value_t = Paragraphs::default().min_characters)]
     min_paragraph: usize,
 
-    /// Megabytes that sorting may take
-    #[arg(long, value_name = "MB", default_value_t = 256)]
+    /// Memory that sorting may take: 256M, 2G; a number without a unit counts megabytes
+    #[arg(long, value_name = "SIZE", default_value = "256M", value_parser = memory)]
     memory: u64,
 }
 
@@ -67,6 +72,17 @@ pub struct Args {
 enum KeepArg {
     First,
     Longest,
+}
+
+/// Sorting less than this at a time would read the records too often.
+const LEAST_MEMORY: u64 = 1_000_000;
+
+fn memory(text: &str) -> Result<u64, String> {
+    let bytes = match text.parse::<u64>() {
+        Ok(megabytes) => megabytes.saturating_mul(1_000_000),
+        Err(_) => size(text)?,
+    };
+    Ok(bytes.max(LEAST_MEMORY))
 }
 
 /// Finds and removes duplicates.
@@ -77,21 +93,26 @@ pub fn run(args: Args) -> Result<Exit, Failure> {
         true => Vec::new(),
         false => jsonl::shards(&args.against).map_err(failure)?,
     };
-    let memory_bytes = args.memory.max(1) << 20;
-    args.common.run(|run| dedup::dedup(&shards, &older, &settings, memory_bytes, run))
+    args.common.run(|run| dedup::dedup(&shards, &older, &settings, args.memory, run))
 }
 
 fn settings(args: &Args) -> Result<Settings, Failure> {
-    let near =
-        MinHash { permutations: args.permutations, bands: args.bands, n_gram: args.ngram, threshold: args.threshold };
+    let near = MinHash {
+        permutations: args.permutations,
+        bands: args.bands,
+        n_gram: args.ngram,
+        threshold: args.threshold,
+        containment: args.containment,
+    };
     if near.bands == 0 || near.permutations == 0 || !near.permutations.is_multiple_of(near.bands) {
         return Err(Failure::usage(format!(
             "--permutations {} is not a multiple of --bands {}",
             near.permutations, near.bands
         )));
     }
-    if near.n_gram == 0 || !(0.0..=1.0).contains(&near.threshold) {
-        return Err(Failure::usage("--ngram begins at 1, and --threshold lies between 0 and 1"));
+    let parts = 0.0..=1.0;
+    if near.n_gram == 0 || !parts.contains(&near.threshold) || !parts.contains(&near.containment) {
+        return Err(Failure::usage("--ngram begins at 1, and --threshold and --containment lie between 0 and 1"));
     }
     let paragraphs = Paragraphs { min_characters: args.min_paragraph, ..Paragraphs::default() };
     Ok(Settings {
