@@ -21,6 +21,7 @@ pub use self::flags::{Args, duration, size, user_agent};
 use self::plan::{order, plan, refresh, shard_options};
 use self::reach::{REACH_NAME, take_up};
 use self::repair::Folders;
+pub use self::report::format_size;
 use self::report::{Display, print_harvest, print_report, print_resting, report_json, save_topic};
 use super::corpus::failure;
 use crate::exit::{Exit, Failure};

@@ -16,6 +16,7 @@ use url::Url;
 mod explain;
 
 use super::corpus::{command_line, describe_counts, failure, jobs, print_counts};
+use super::crawl::duration;
 use crate::batch::{self, Batch, DocumentForm, FIELD_NAMES, FileFormat, NameOf, Outcome, Settings};
 use crate::exit::{Exit, Failure};
 use crate::print;
@@ -73,11 +74,11 @@ pub struct Args {
     markdown: bool,
 
     /// Leave the addresses of links out of the Markdown
-    #[arg(long, requires = "markdown")]
+    #[arg(long)]
     no_links: bool,
 
     /// Leave images out of the Markdown
-    #[arg(long, requires = "markdown")]
+    #[arg(long)]
     no_images: bool,
 
     /// Print a single page as plain text (the default)
@@ -110,9 +111,9 @@ pub struct Args {
     #[arg(long, value_name = "URL", default_value = "")]
     url: String,
 
-    /// Seconds after which a page is given up
-    #[arg(long, value_name = "SECONDS", default_value_t = 30.0)]
-    time_limit: f64,
+    /// Give a page up after this long: 500ms, 30s, 2m
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = duration)]
+    time_limit: Duration,
 
     /// Threads [default: one per core]
     #[arg(long, short, value_name = "N")]
@@ -232,12 +233,16 @@ pub fn run(args: Args) -> Result<Exit, Failure> {
         method: args.method,
         sentences: args.sentences,
     };
+    if (args.no_links || args.no_images) && !options.markdown {
+        return Err(Failure::usage("`--no-links` and `--no-images` shape Markdown")
+            .hint("add `--markdown`, or `--format markdown` for files"));
+    }
     let settings = Settings { options, fields: args.fields.clone(), languages: args.languages.clone() };
     if let Some(missing) = args.inputs.iter().find(|input| *input != Path::new("-") && !input.exists()) {
         return Err(not_there(missing));
     }
-    if !(args.time_limit > 0.0 && args.time_limit < 1e6) {
-        return Err(Failure::usage("--time-limit takes seconds above zero"));
+    if args.time_limit.is_zero() {
+        return Err(Failure::usage("--time-limit 0s would give every page up"));
     }
     match (&args.out, &args.inputs[..]) {
         (Some(out), inputs) if out == Path::new("-") => print_lines(inputs, &args, settings),
@@ -291,7 +296,7 @@ fn print_lines(inputs: &[PathBuf], args: &Args, settings: Settings) -> Result<Ex
     let streamed = batch::stream(
         &sources,
         jobs(args.jobs),
-        Duration::from_secs_f64(args.time_limit),
+        args.time_limit,
         one_page_per.as_deref(),
         &progress,
         Arc::new(extract),
@@ -365,7 +370,7 @@ fn fill(out: &Path, inputs: &[PathBuf], args: &Args, settings: Settings) -> Resu
         settings: described,
         existing: if args.redo { ExistingOutput::Replace } else { ExistingOutput::Refuse },
         jobs: jobs(args.jobs),
-        time_limit: Duration::from_secs_f64(args.time_limit),
+        time_limit: args.time_limit,
         form: if file_format.is_some() { DocumentForm::Files } else { DocumentForm::Lines },
         one_page_per: one_page_per.as_deref(),
         progress: &progress,

@@ -120,6 +120,21 @@ fn the_latest_version_of_a_url_is_taken_wherever_it_stands() {
 }
 
 #[test]
+fn files_of_markdown_leave_links_out_on_request() {
+    let place = tempfile::tempdir().unwrap();
+    fs::create_dir(place.path().join("saved")).unwrap();
+    let page = "<main><h1>Start</h1><p>Install it as <a href=/how>the page about it</a> tells, then begin.</p></main>";
+    fs::write(place.path().join("saved/start.html"), page).unwrap();
+    let words = ["extract", "saved", "--base", "https://a.example/", "--out", "site", "--format", "markdown"];
+    let told = pith_in(place.path(), &[&words[..], &["--no-links", "--no-images", "--quiet"]].concat());
+    assert_eq!(told.code, 0, "{}", told.stderr);
+    let written = fs::read_to_string(place.path().join("site/a.example/start.md")).unwrap();
+    assert!(written.contains("as the page about it tells"), "{written}");
+    let refused = pith_in(place.path(), &["extract", "saved", "--out", "docs", "--no-links"]);
+    assert!(refused.code == 2 && refused.stderr.contains("`--format markdown`"), "{}", refused.stderr);
+}
+
+#[test]
 fn every_url_becomes_a_file_of_markdown_or_text() {
     let place = tempfile::tempdir().unwrap();
     archives(place.path());

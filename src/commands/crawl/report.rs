@@ -229,7 +229,8 @@ fn describe_rest(host: &RestingHost) -> String {
     format!("{urls} for {}, which rests for another {}, until {clock}", host.name, format_time(host.time))
 }
 
-fn format_size(bytes: u64) -> String {
+/// Bytes for readers: `700.6 kB`.
+pub fn format_size(bytes: u64) -> String {
     let units = [("G", 1e9), ("M", 1e6), ("k", 1e3)];
     match units.iter().find(|(_, size)| bytes as f64 >= *size) {
         Some((unit, size)) => format!("{:.1} {unit}B", bytes as f64 / size),

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use serde_json::{Map, Value, json};
 
 use super::Inspected;
+use crate::commands::crawl::format_size;
 
 /// How many hosts and media types are listed.
 const LISTED: usize = 20;
@@ -54,7 +55,7 @@ pub(super) fn table(inspected: &Inspected) -> String {
     let summary = &inspected.summary;
     let mut text = String::new();
     let mut line = |name: &str, value: String| writeln!(text, "{name:<16}{value}").expect("a string takes all");
-    line("files", format!("{} ({})", inspected.files, size(inspected.bytes)));
+    line("files", format!("{} ({})", inspected.files, format_size(inspected.bytes)));
     line("records", summary.records.to_string());
     for (name, count) in &summary.types {
         line("", format!("{count:>10}  {name}"));
@@ -72,7 +73,7 @@ pub(super) fn table(inspected: &Inspected) -> String {
     if summary.hosts.len() > LISTED {
         line("", format!("            … and {} more hosts", summary.hosts.len() - LISTED));
     }
-    line("content", size(summary.block_bytes));
+    line("content", format_size(summary.block_bytes));
     if let Some((first, last)) = summary.span {
         line("time", format!("{first} to {last}"));
     }
@@ -92,18 +93,4 @@ pub(super) fn table(inspected: &Inspected) -> String {
 /// Names come from the web: control characters in them are not obeyed.
 fn visible(name: &str) -> String {
     name.chars().map(|letter| if letter.is_control() { '\u{FFFD}' } else { letter }).collect()
-}
-
-fn size(bytes: u64) -> String {
-    const UNITS: [&str; 4] = ["KB", "MB", "GB", "TB"];
-    if bytes < 1000 {
-        return format!("{bytes} bytes");
-    }
-    let mut value = bytes as f64 / 1000.0;
-    let mut unit = 0;
-    while value >= 1000.0 && unit + 1 < UNITS.len() {
-        value /= 1000.0;
-        unit += 1;
-    }
-    format!("{value:.1} {}", UNITS[unit])
 }
