@@ -1,6 +1,6 @@
 //! Gold pages: sets of HTML with the text that a careful reader would keep.
 //!
-//! A set is a folder with `pages.jsonl.zst` (`{id, url, lang, html}`) and `truth.jsonl`
+//! A set is a folder with `pages.jsonl` or `pages.jsonl.zst` (`{id, url, lang, html}`) and `truth.jsonl`
 //! (`{id, url, title, text, page_type, lang[, with, without]}`), in the same order of ids or not.
 
 use std::collections::{BTreeMap, HashMap};
@@ -69,7 +69,11 @@ pub struct GoldSet {
     /// The name of its folder.
     pub name: String,
     folder: PathBuf,
+    pages: PathBuf,
 }
+
+/// The names that the pages of a set may have.
+const PAGES_NAMES: [&str; 2] = ["pages.jsonl.zst", "pages.jsonl"];
 
 impl GoldSet {
     /// The sets below a folder, or the folder itself when it is one, sorted by name.
@@ -87,7 +91,7 @@ impl GoldSet {
         }
         sets.sort_by(|a, b| a.name.cmp(&b.name));
         if sets.is_empty() {
-            let problem = "no folder with `pages.jsonl.zst` and `truth.jsonl` here".to_owned();
+            let problem = "no folder with `pages.jsonl` (or `.jsonl.zst`) and `truth.jsonl` here".to_owned();
             return Err(Error::Data { path: folder.to_owned(), problem });
         }
         Ok(sets)
@@ -95,8 +99,8 @@ impl GoldSet {
 
     fn at(folder: &Path) -> Option<GoldSet> {
         let name = folder.file_name()?.to_str()?.to_owned();
-        (folder.join("pages.jsonl.zst").is_file() && folder.join("truth.jsonl").is_file())
-            .then(|| GoldSet { name, folder: folder.into() })
+        let pages = PAGES_NAMES.map(|pages| folder.join(pages)).into_iter().find(|path| path.is_file())?;
+        folder.join("truth.jsonl").is_file().then(|| GoldSet { name, folder: folder.into(), pages })
     }
 
     /// What a careful reader would keep, in the order of the file.
@@ -112,7 +116,7 @@ impl GoldSet {
     /// # Errors
     /// When the file cannot be opened; each page may fail by itself.
     pub fn pages(&self) -> Result<data::Rows<GoldPage>, Error> {
-        data::rows(&self.folder.join("pages.jsonl.zst"))
+        data::rows(&self.pages)
     }
 
     /// Each page with its truth; pages without one are left out.

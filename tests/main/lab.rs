@@ -17,8 +17,7 @@ fn gold(folder: &Path) {
         pages += &format!("{}\n", serde_json::json!({ "id": id, "url": url, "lang": lang, "html": html }));
         truths += &format!("{}\n", serde_json::json!({ "id": id, "text": text, "page_type": kind, "lang": lang }));
     }
-    // A reader takes plain lines under either name.
-    std::fs::write(set.join("pages.jsonl.zst"), pages).expect("pages");
+    std::fs::write(set.join("pages.jsonl"), pages).expect("pages");
     std::fs::write(set.join("truth.jsonl"), truths).expect("truths");
 }
 

@@ -25,7 +25,7 @@ use crate::exit::{Exit, Failure};
   pith eval extraction --data gold --peer 'resiliparse=python3 bench/peers/resiliparse_peer.py' --json > scores.json
   pith eval extraction --pages /usr/share/doc/git/html --every 10")]
 pub struct Args {
-    /// The folder of sets, each a folder with pages.jsonl.zst and truth.jsonl
+    /// The folder of sets, each a folder with pages.jsonl[.zst] and truth.jsonl
     #[arg(long, value_name = "DIR", required_unless_present = "pages")]
     pub data: Option<PathBuf>,
     /// A folder of saved HTML without gold: code, tables, lists, headings and marks are compared with the pages

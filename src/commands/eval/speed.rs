@@ -16,7 +16,7 @@ use crate::exit::{Exit, Failure};
   pith eval speed --data gold --peer 'resiliparse=python3 bench/peers/resiliparse_peer.py'
   pith eval speed --data gold --every 4 --rounds 9 --json > speed.json")]
 pub struct Args {
-    /// The folder of sets, each a folder with pages.jsonl.zst and truth.jsonl
+    /// The folder of sets, each a folder with pages.jsonl[.zst] and truth.jsonl
     #[arg(long, value_name = "DIR")]
     pub data: PathBuf,
     /// Another program: it reads {id, url, html} on each line and answers {id, text}, better {id, text, seconds}

@@ -24,7 +24,7 @@ use crate::exit::{Exit, Failure};
   pith eval train --data gold --out extractor/src/model/tables.bin
   pith eval train --data gold --folds 4 --leave-out all")]
 pub struct Args {
-    /// The folder of sets, each a folder with pages.jsonl.zst and truth.jsonl
+    /// The folder of sets, each a folder with pages.jsonl[.zst] and truth.jsonl
     #[arg(long, value_name = "DIR")]
     pub data: PathBuf,
     /// Train on all pages and write the tables here; the same pages give the same bytes

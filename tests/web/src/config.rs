@@ -89,6 +89,9 @@ pub enum PageStyle {
 pub enum Addresses {
     /// Names such as `news-0.test`, all on one port of 127.0.0.1: the client must be told where they are.
     Names,
+    /// The same below a domain of the country: `news-0.example.org`, `news-1.example.br`, `news-2.example.tw`,
+    /// `news-3.example.cn`.
+    CountryNames,
     /// `127.0.0.1:PORT`, `127.0.0.2:PORT` and so on: any client finds them.
     Loopback,
     /// `127.0.0.1:PORT` with a port for every host: any client finds them, and they share an address.

@@ -165,14 +165,10 @@ impl Site {
         let authority = match config.addresses {
             Addresses::Loopback => format!("{}:{port}", loopback(index)),
             Addresses::Ports => format!("{}:{port}", loopback(0)),
-            Addresses::Names => match role {
-                Role::Ordinary => format!("{}-{index}.test", site_word(main)),
-                Role::Spam => {
-                    let first = config.hosts + config.traps.count() - config.traps.spam_hosts;
-                    format!("spam-{}.test", index - first)
-                }
-                role => format!("{}-trap.test", role.trap().expect("every other role is a trap")),
-            },
+            Addresses::Names => format!("{}.test", host_name(config, index, role, main)),
+            Addresses::CountryNames => {
+                format!("{}.example.{}", host_name(config, index, role, main), country(language))
+            }
         };
         Host { authority, role, language, charset, main }
     }
@@ -484,6 +480,25 @@ pub(crate) fn loopback(index: usize) -> std::net::Ipv4Addr {
 
 fn without_port(authority: &str) -> &str {
     authority.rsplit_once(':').map_or(authority, |(name, _)| name)
+}
+
+/// The name of a host, without its domain.
+fn host_name(config: &WebConfig, index: usize, role: Role, main: PageType) -> String {
+    match role {
+        Role::Ordinary => format!("{}-{index}", site_word(main)),
+        Role::Spam => format!("spam-{}", index - (config.hosts + config.traps.count() - config.traps.spam_hosts)),
+        role => format!("{}-trap", role.trap().expect("every other role is a trap")),
+    }
+}
+
+/// The top-level domain of most hosts in a language.
+fn country(language: Language) -> &'static str {
+    match language {
+        Language::English => "org",
+        Language::Portuguese => "br",
+        Language::Traditional => "tw",
+        Language::Simplified => "cn",
+    }
 }
 
 fn site_word(main: PageType) -> &'static str {

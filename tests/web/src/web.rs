@@ -217,7 +217,7 @@ fn bind(config: &WebConfig, hosts: usize) -> io::Result<Vec<TcpListener>> {
         let first = TcpListener::bind((Ipv4Addr::LOCALHOST, config.port))?;
         let port = first.local_addr()?.port();
         let rest: io::Result<Vec<TcpListener>> = match config.addresses {
-            Addresses::Names => Ok(Vec::new()),
+            Addresses::Names | Addresses::CountryNames => Ok(Vec::new()),
             Addresses::Loopback => {
                 (1..hosts).map(|index| TcpListener::bind((IpAddr::V4(loopback(index)), port))).collect()
             }
