@@ -36,6 +36,8 @@ mod near_duplicates;
 mod network;
 #[path = "main/order.rs"]
 mod order;
+#[path = "main/packaging.rs"]
+mod packaging;
 #[path = "main/pages.rs"]
 mod pages;
 #[path = "main/preferences.rs"]
