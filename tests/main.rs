@@ -16,6 +16,8 @@ mod demo;
 mod ends;
 #[path = "main/folders.rs"]
 mod folders;
+#[path = "main/guides.rs"]
+mod guides;
 #[path = "main/hostile.rs"]
 mod hostile;
 #[path = "main/hostile_hosts.rs"]
