@@ -11,6 +11,8 @@ mod reader;
 pub(crate) mod scripts;
 mod walker;
 
+pub use markup::names_of_markup;
+pub(crate) use names::MAX_NAMES;
 pub use reader::is_unspaced;
 pub(crate) use reader::lowercase_ascii;
 

@@ -78,7 +78,7 @@ impl Head {
                 Tag::Script => {
                     let is_json = |kind: Cow<'_, str>| kind.to_ascii_lowercase().contains("ld+json");
                     if tree.attribute(node, "type").is_some_and(is_json) {
-                        head.structured.read(&tree.text_content(node));
+                        head.structured.read(&tree.script_text(node));
                     }
                 }
                 _ => {}

@@ -71,7 +71,6 @@ struct TreeEvaluator<'m> {
     columns: [&'m [[u8; LANES]]; MAX_DEPTH],
     thresholds: [[i8; LANES]; MAX_DEPTH],
     bits: [[u8; LANES]; MAX_DEPTH],
-    leaves: [i16; 1 << MAX_DEPTH],
 }
 
 impl<'m> TreeEvaluator<'m> {
@@ -82,7 +81,6 @@ impl<'m> TreeEvaluator<'m> {
             columns: [&[]; MAX_DEPTH],
             thresholds: [[0; LANES]; MAX_DEPTH],
             bits: [[0; LANES]; MAX_DEPTH],
-            leaves: [0; 1 << MAX_DEPTH],
         }
     }
 
@@ -105,7 +103,6 @@ impl<'m> TreeEvaluator<'m> {
             }
         }
         self.shared = [shared; LANES];
-        self.leaves[..tree.leaves.len()].copy_from_slice(&tree.leaves);
     }
 
     /// Writes the leaf index of each block of some groups.
@@ -147,8 +144,6 @@ impl Ensemble {
 
     /// The log-odds for the blocks of some groups.
     fn log_odds(&self, matrix: &Matrix<'_>, groups: &[usize]) -> Vec<[f32; LANES]> {
-        /// Trees whose leaf values are added in one pass: looking them up is most of the work.
-        const TREES_PER_PASS: usize = 4;
         let mut sums = vec![[0i32; LANES]; groups.len()];
         let mut leaf_indices: [_; TREES_PER_PASS] = std::array::from_fn(|_| vec![[0u8; LANES]; groups.len()]);
         let mut evaluators: [TreeEvaluator<'_>; TREES_PER_PASS] = std::array::from_fn(|_| TreeEvaluator::empty());
@@ -161,13 +156,14 @@ impl Ensemble {
                 }
                 evaluator.write_leaf_indices(groups, leaf_indices);
             }
-            let leaves = evaluators.each_ref().map(|evaluator| &evaluator.leaves);
-            for (group, sums) in sums.iter_mut().enumerate() {
-                let leaf_indices = leaf_indices.each_ref().map(|leaf_indices| &leaf_indices[group]);
-                for (lane, sum) in sums.iter_mut().enumerate() {
-                    let leaf = |tree: usize| i32::from(leaves[tree][usize::from(leaf_indices[tree][lane])]);
-                    *sum += leaf(0) + leaf(1) + leaf(2) + leaf(3);
-                }
+            // The trees of an ensemble have one depth: that of blocks, or that of thresholds.
+            if let Some(leaves) = leaves_of::<128>(trees) {
+                add_leaves(leaves, &leaf_indices, &mut sums);
+            } else if let Some(leaves) = leaves_of::<32>(trees) {
+                add_leaves(leaves, &leaf_indices, &mut sums);
+            } else {
+                let padded: [_; TREES_PER_PASS] = std::array::from_fn(|index| padded_leaves(trees.get(index)));
+                add_leaves(padded.each_ref(), &leaf_indices, &mut sums);
             }
         }
         sums.iter().map(|sums| sums.map(|sum| self.base + sum as f32 * self.scale)).collect()
@@ -184,6 +180,44 @@ impl Ensemble {
         };
         let sum: i32 = self.trees.iter().map(|tree| i32::from(tree.leaves[leaf(tree)])).sum();
         probability(self.base + sum as f32 * self.scale)
+    }
+}
+
+/// Trees whose leaf values are added in one pass: looking them up is most of the work.
+const TREES_PER_PASS: usize = 4;
+
+/// The leaves of the trees of one pass, where each has `N`.
+fn leaves_of<const N: usize>(trees: &[DecisionTree]) -> Option<[&[i16; N]; TREES_PER_PASS]> {
+    let [a, b, c, d] = trees else { return None };
+    Some([array(&a.leaves)?, array(&b.leaves)?, array(&c.leaves)?, array(&d.leaves)?])
+}
+
+fn array<const N: usize>(leaves: &[i16]) -> Option<&[i16; N]> {
+    leaves.try_into().ok()
+}
+
+/// The leaves of a tree of any depth; zeros where there is no tree.
+fn padded_leaves(tree: Option<&DecisionTree>) -> [i16; 1 << MAX_DEPTH] {
+    let mut padded = [0; 1 << MAX_DEPTH];
+    if let Some(tree) = tree {
+        padded[..tree.leaves.len()].copy_from_slice(&tree.leaves);
+    }
+    padded
+}
+
+/// Adds the leaf values of some trees with `N` leaves each, a power of two, to the sums of all groups.
+fn add_leaves<const N: usize>(
+    leaves: [&[i16; N]; TREES_PER_PASS],
+    leaf_indices: &[Vec<[u8; LANES]>; TREES_PER_PASS],
+    sums: &mut [[i32; LANES]],
+) {
+    for (group, sums) in sums.iter_mut().enumerate() {
+        let leaf_indices = leaf_indices.each_ref().map(|leaf_indices| &leaf_indices[group]);
+        for (lane, sum) in sums.iter_mut().enumerate() {
+            // An index has a bit for each split, so that it is below `N`; saying so saves a comparison each.
+            let leaf = |tree: usize| i32::from(leaves[tree][usize::from(leaf_indices[tree][lane]) & (N - 1)]);
+            *sum += leaf(0) + leaf(1) + leaf(2) + leaf(3);
+        }
     }
 }
 

@@ -69,7 +69,9 @@ pub(crate) fn without_controls(text: String) -> String {
     let is_control = |character: char| character.is_control() && !matches!(character, '\n' | '\t');
     // Beyond ASCII they begin with 0xC2, as few others do.
     let may_be = |byte: u8| (byte < b' ' && !matches!(byte, b'\n' | b'\t')) || matches!(byte, 0x7F | 0xC2);
-    if text.bytes().any(may_be) { text.replace(is_control, " ") } else { text }
+    // Without an early end many bytes are compared at a time.
+    let may_hold = text.bytes().fold(false, |found, byte| found | may_be(byte));
+    if may_hold { text.replace(is_control, " ") } else { text }
 }
 
 /// What separates two blocks that follow each other in the text.

@@ -255,6 +255,15 @@ impl<'a> Tree<'a> {
         text
     }
 
+    /// The text of a script, which is one text node, as a rule; then it is not copied.
+    pub(crate) fn script_text(&self, script: NodeId) -> Cow<'a, str> {
+        let mut children = self.children(script);
+        match (children.next(), children.next()) {
+            (Some(text), None) if self.kind(text) == Kind::Text => self.text(text),
+            _ => Cow::Owned(self.text_content(script)),
+        }
+    }
+
     /// The document type, when the page declares one.
     pub fn doctype(&self) -> Option<Doctype> {
         let node = self.children(NodeId::DOCUMENT).find(|&node| self.kind(node) == Kind::Doctype)?;

@@ -1,11 +1,12 @@
 //! Names of classes say what an element is for, but a theme may put any word on the page or on its article.
 
 use pith_extractor::blocks::lexicon::suppressing_names;
+use pith_extractor::blocks::names_of_markup;
 use pith_extractor::{Comments, Options, extract};
 
-/// Names that have emptied pages, and those by which elements are read in a way of their own; all words of the lexicon
-/// that speak against content come in addition.
-const NAMES: [&str; 44] = [
+/// Names that have emptied pages. All words of the lexicon that speak against content come in addition, and all names by
+/// which elements are read in a way of their own.
+const NAMES: [&str; 25] = [
     "signature",
     "tag-50-best-signature-sessions",
     "category-comments",
@@ -31,25 +32,6 @@ const NAMES: [&str; 44] = [
     "login",
     "print",
     "category-signature",
-    "copy",
-    "clipboard",
-    "code",
-    "container",
-    "highlight",
-    "fragment",
-    "blob",
-    "linenums",
-    "gutter",
-    "ln",
-    "anchor",
-    "permalink",
-    "reference",
-    "footnote",
-    "backref",
-    "latex",
-    "tex",
-    "katex",
-    "MathJax",
 ];
 
 /// Ten pages of different making; `BODY` and `ARTICLE` are where the names go.
@@ -105,7 +87,7 @@ fn losses(comments: Comments) -> Vec<String> {
     for (index, page) in pages().iter().enumerate() {
         let plain = text(&page.replace("BODY", "").replace("ARTICLE", ""), comments);
         assert!(plain.contains("closed before dawn"), "page {index} is good: {plain}");
-        for name in NAMES.into_iter().chain(suppressing_names()) {
+        for name in NAMES.into_iter().chain(suppressing_names()).chain(names_of_markup()) {
             for place in ["BODY", "ARTICLE"] {
                 let named =
                     page.replacen(place, &format!("class=\"{name}\""), 1).replace("BODY", "").replace("ARTICLE", "");

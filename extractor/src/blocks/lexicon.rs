@@ -318,7 +318,7 @@ pub struct HashBits {
 }
 
 impl HashBits {
-    fn new(entries: impl Iterator<Item = (u32, u32)>) -> Self {
+    pub(super) fn new(entries: impl Iterator<Item = (u32, u32)>) -> Self {
         let entries: Vec<_> = entries.collect();
         let n_slots = (entries.len() * 2).next_power_of_two();
         let mut table = HashBits { hashes: vec![0; n_slots], bits: vec![0; n_slots], filter: [0; 256] };
@@ -377,8 +377,13 @@ pub const fn mix(hash: u32, byte: u8) -> u32 {
 }
 
 /// The hash of a word in lower letters; never 0, which marks an empty slot.
-pub fn hash(word: &str) -> u32 {
-    word.bytes().fold(SEED, mix).max(1)
+pub const fn hash(word: &str) -> u32 {
+    let (mut hash, mut at) = (SEED, 0);
+    while at < word.len() {
+        hash = mix(hash, word.as_bytes()[at]);
+        at += 1;
+    }
+    if hash == 0 { 1 } else { hash }
 }
 
 /// The themes of words, one bit each.

@@ -2,7 +2,10 @@
 //!
 //! Every look ahead is bounded, so that nested elements cannot make it quadratic.
 
+use std::sync::LazyLock;
+
 use super::formula;
+use super::lexicon::{HashBits, hash};
 use crate::tree::{Kind, Namespace, NodeId, Step, Tag, Tree};
 
 /// Kinds of elements that class names tell, one bit each.
@@ -30,106 +33,80 @@ pub(crate) fn kinds_of_class(class: &str) -> u8 {
     class.split_ascii_whitespace().fold(0, |kinds, name| kinds | kind_of_name(name))
 }
 
-fn kind_of_name(name: &str) -> u8 {
-    match name {
-        "RktBlk"
-        | "SCodeFlow"
-        | "hljs-ln"
-        | "js-file-line-container"
-        | "crayon-pre"
-        | "crayon-table"
-        | "CodeMirror-code"
-        | "cm-content"
-        | "ace_text-layer"
-        | "view-lines"
-        | "react-code-lines"
-        | "linenums"
-        | "highlighttable"
-        | "codehilitetable"
-        | "rouge-table"
-        | "lntable"
-        | "code-lines" => kind::CODE_LINES,
-        "fragment" | "code" | "highlight" | "codelines" | "sourcecode" | "sourceCode" | "source-code" | "blob"
-        | "syntaxhighlighter" | "container" | "dp-highlighter" => kind::MAY_BE_CODE,
-        "linenos"
-        | "lineno"
-        | "linenodiv"
-        | "gutter"
-        | "gl"
-        | "lnt"
-        | "ln"
-        | "line-number"
-        | "line-numbers"
-        | "lineNumbers"
-        | "linenumbers"
-        | "linenumber"
-        | "line-numbers-rows"
-        | "rouge-gutter"
-        | "hljs-ln-numbers"
-        | "blob-num"
-        | "crayon-nums"
-        | "CodeMirror-linenumber"
-        | "CodeMirror-gutter-wrapper"
-        | "cm-gutters"
-        | "ace_gutter"
-        | "line_numbers"
-        | "lineNum"
-        | "line-num" => kind::GUTTER,
-        "headerlink" | "anchor" | "anchorjs-link" | "hash-link" | "header-anchor" | "heading-anchor"
-        | "headeranchor" | "anchor-link" | "anchorlink" | "permalink" | "self-link" | "selflink" | "toclink"
-        | "heading-link" | "octicon-link" | "direct-link" | "deep-link" | "sectionlink" | "doc-anchor"
-        | "copiable-link" | "copiable-anchor" | "id_link" | "elementor-anchor" | "heading_anchor" | "section-link" => {
-            kind::ANCHOR
-        }
-        "katex"
-        | "katex-display"
-        | "mwe-math-element"
-        | "MathJax"
-        | "MathJax_Preview"
-        | "MathJax_Display"
-        | "MathJax_SVG"
-        | "MathJax_SVG_Display"
-        | "MathJax_CHTML"
-        | "MJXc-display"
-        | "mjx-chtml"
-        | "mwe-math-fallback-image-inline"
-        | "mwe-math-fallback-image-display"
-        | "latex"
-        | "tex" => kind::FORMULA,
-        "reference" | "footnote-ref" | "footnote-reference" | "footnoteref" | "fn-ref" | "noteref" | "footnote_ref"
-        | "footnote" => kind::NOTE,
-        "mw-cite-backlink"
-        | "footnote-backref"
-        | "reversefootnote"
-        | "data-footnote-backref"
-        | "fn-backref"
-        | "footnote-back"
-        | "backref" => kind::BACK_LINK,
-        "mw-editsection"
-        | "viewcode-link"
-        | "viewcode-back"
-        | "copybtn"
-        | "copy-button"
-        | "copy-btn"
-        | "btn-copy"
-        | "copy"
-        | "copybutton"
-        | "clipboard"
-        | "clipboard-copy"
-        | "btn-clipboard"
-        | "copy-code-button"
-        | "copy-to-clipboard-button"
-        | "copy-code"
-        | "code-copy"
-        | "toolbar-item"
-        | "js-clipboard-copy"
-        | "zeroclipboard-container"
-        | "run-button"
-        | "test-arrow"
-        | "hljs-copy-button" => kind::CONTROL,
-        _ if name.starts_with("dp-") => kind::MAY_BE_CODE,
-        _ => 0,
+/// The names that tell each kind.
+const NAMES: [(u8, &str); 8] = [
+    (
+        kind::CODE_LINES,
+        "RktBlk SCodeFlow hljs-ln js-file-line-container crayon-pre crayon-table CodeMirror-code cm-content \
+         ace_text-layer view-lines react-code-lines linenums highlighttable codehilitetable rouge-table lntable \
+         code-lines",
+    ),
+    (
+        kind::MAY_BE_CODE,
+        "fragment code highlight codelines sourcecode sourceCode source-code blob syntaxhighlighter container \
+         dp-highlighter",
+    ),
+    (
+        kind::GUTTER,
+        "linenos lineno linenodiv gutter gl lnt ln line-number line-numbers lineNumbers linenumbers linenumber \
+         line-numbers-rows rouge-gutter hljs-ln-numbers blob-num crayon-nums CodeMirror-linenumber \
+         CodeMirror-gutter-wrapper cm-gutters ace_gutter line_numbers lineNum line-num",
+    ),
+    (
+        kind::ANCHOR,
+        "headerlink anchor anchorjs-link hash-link header-anchor heading-anchor headeranchor anchor-link \
+         anchorlink permalink self-link selflink toclink heading-link octicon-link direct-link deep-link \
+         sectionlink doc-anchor copiable-link copiable-anchor id_link elementor-anchor heading_anchor \
+         section-link",
+    ),
+    (
+        kind::FORMULA,
+        "katex katex-display mwe-math-element MathJax MathJax_Preview MathJax_Display MathJax_SVG \
+         MathJax_SVG_Display MathJax_CHTML MJXc-display mjx-chtml mwe-math-fallback-image-inline \
+         mwe-math-fallback-image-display latex tex",
+    ),
+    (kind::NOTE, "reference footnote-ref footnote-reference footnoteref fn-ref noteref footnote_ref footnote"),
+    (
+        kind::BACK_LINK,
+        "mw-cite-backlink footnote-backref reversefootnote data-footnote-backref fn-backref footnote-back backref",
+    ),
+    (
+        kind::CONTROL,
+        "mw-editsection viewcode-link viewcode-back copybtn copy-button copy-btn btn-copy copy copybutton \
+         clipboard clipboard-copy btn-clipboard copy-code-button copy-to-clipboard-button copy-code code-copy \
+         toolbar-item js-clipboard-copy zeroclipboard-container run-button test-arrow hljs-copy-button",
+    ),
+];
+
+/// The class names by which an element is read in a way of its own.
+pub fn names_of_markup() -> impl Iterator<Item = &'static str> {
+    NAMES.iter().flat_map(|(_, names)| names.split(' '))
+}
+
+/// The kind of each name, by its hash.
+static KINDS: LazyLock<HashBits> = LazyLock::new(|| {
+    let names = NAMES.iter().flat_map(|(kind, names)| names.split(' ').map(|name| (hash(name), u32::from(*kind))));
+    HashBits::new(names)
+});
+
+/// The lengths of the names that begin with each letter, one bit each: most class names are told from them by this.
+static LENGTHS: LazyLock<[u64; 128]> = LazyLock::new(|| {
+    let mut lengths = [0; 128];
+    for name in names_of_markup() {
+        lengths[usize::from(name.as_bytes()[0])] |= 1 << name.len();
     }
+    // Every name that begins with `dp-` is one.
+    lengths[usize::from(b'd')] = u64::MAX;
+    lengths
+});
+
+fn kind_of_name(name: &str) -> u8 {
+    let lengths = LENGTHS.get(usize::from(name.as_bytes()[0])).copied().unwrap_or(0);
+    if name.len() > 63 || lengths & (1 << name.len()) == 0 {
+        return if name.starts_with("dp-") { kind::MAY_BE_CODE } else { 0 };
+    }
+    let kind = KINDS.get(hash(name)) as u8;
+    if kind == 0 && name.starts_with("dp-") { kind::MAY_BE_CODE } else { kind }
 }
 
 /// How an element is read.
@@ -188,10 +165,15 @@ impl Budget {
     }
 }
 
-/// Whether these elements of a page must be asked about with [`reading`], whatever their names.
+/// Whether these elements of a page must be asked about with [`reading`], whatever their names: of links those within
+/// the page, whose `href` as it is written begins with `#` or a reference.
 #[inline]
-pub(crate) fn is_read_apart(tag: Tag) -> bool {
-    matches!(tag, Tag::A | Tag::Math | Tag::Button)
+pub(crate) fn is_read_apart(tag: Tag, href: Option<&str>) -> bool {
+    match tag {
+        Tag::A => href.is_some_and(|href| href.starts_with(['#', '&'])),
+        Tag::Math | Tag::Button => true,
+        _ => false,
+    }
 }
 
 /// Whether a `textarea` shows text, as code that is to be copied, and is not a field to be filled in.
@@ -370,6 +352,21 @@ pub(crate) fn is_plain(tree: &Tree<'_>, node: NodeId, plain: Plain) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn class_names_tell_kinds() {
+        for (class, kinds) in [
+            ("x CodeMirror-gutter-wrapper", kind::GUTTER),
+            ("highlighttable", kind::CODE_LINES),
+            ("dp-highlighter", kind::MAY_BE_CODE),
+            ("dp-xml", kind::MAY_BE_CODE),
+            ("headerlink copybtn", kind::ANCHOR | kind::CONTROL),
+            ("mwe-math-fallback-image-display", kind::FORMULA),
+            ("headline", 0),
+        ] {
+            assert_eq!(kinds_of_class(class), kinds, "{class}");
+        }
+    }
 
     #[test]
     fn only_numbers_are_line_numbers() {

@@ -1,6 +1,6 @@
 //! Tokenizes class names, ids and itemprops: the hashes of their tokens, and their roles.
 
-use super::lexicon::{HashBits, NAME_ROLES, Role, SEED, mix};
+use super::lexicon::{HashBits, NAME_ROLES, Role, SEED, hash, mix};
 use super::markup;
 use crate::tree::decode_value;
 
@@ -19,21 +19,33 @@ impl<'a> Names<'a> {
         Names { all: Vec::with_capacity(n_nodes / 4), cached, roles: &NAME_ROLES }
     }
 
-    /// Tokenizes the raw value of a class, id or itemprop, adds the hashes of its tokens and returns its roles and,
-    /// as a class, its kinds of markup.
-    pub(super) fn read(&mut self, raw: &'a str) -> (u32, u8) {
+    /// Tokenizes the raw value of a class, id or itemprop, adds the hashes of its tokens and returns its roles.
+    pub(super) fn read(&mut self, raw: &'a str) -> u32 {
+        let slot = self.tokenize(raw);
+        self.cached[slot].roles
+    }
+
+    /// Reads the value of a class: its roles, and its kinds of markup.
+    pub(super) fn read_class(&mut self, raw: &'a str) -> (u32, u8) {
+        let slot = self.tokenize(raw);
+        let cached = &mut self.cached[slot];
+        let kinds = *cached.kinds.get_or_insert_with(|| markup::kinds_of_class(&decode_value(raw)));
+        (cached.roles, kinds)
+    }
+
+    /// Adds the hashes of a value's tokens; answers where it is cached.
+    fn tokenize(&mut self, raw: &'a str) -> usize {
         let slot = slot_of(raw);
         let cached = self.cached[slot];
         if cached.raw == raw {
             self.all.extend_from_within(cached.first_name as usize..cached.end_name as usize);
-            return (cached.roles, cached.kinds);
+            return slot;
         }
         let first_name = self.all.len() as u32;
         let value = decode_value(raw);
         let roles = tokenize_names(value.as_bytes(), &mut self.all, self.roles);
-        let kinds = markup::kinds_of_class(&value);
-        self.cached[slot] = CachedNames { raw, first_name, end_name: self.all.len() as u32, roles, kinds };
-        (roles, kinds)
+        self.cached[slot] = CachedNames { raw, first_name, end_name: self.all.len() as u32, roles, kinds: None };
+        slot
     }
 }
 
@@ -44,7 +56,8 @@ struct CachedNames<'a> {
     first_name: u32,
     end_name: u32,
     roles: u32,
-    kinds: u8,
+    /// Known once it was read as a class.
+    kinds: Option<u8>,
 }
 
 /// The number of cached values, a power of two.
@@ -59,26 +72,16 @@ fn slot_of(value: &str) -> usize {
 }
 
 /// The most tokens of one attribute; further ones are left out.
-const MAX_NAMES: usize = 32;
+pub(crate) const MAX_NAMES: usize = 32;
 
 /// The seed of the hash of a name of several tokens, so that `main-nav` differs from `mainnav`.
 const COMPOUND_SEED: u32 = SEED ^ 0x5A5A_5A5A;
 
 /// What a theme writes before the name of a label that an author chose: `tag-signature-sessions`, `category-comments`.
-const LABEL_PREFIXES: [u32; 5] =
-    [hash_of("tag"), hash_of("category"), hash_of("cat"), hash_of("term"), hash_of("taxonomy")];
+const LABEL_PREFIXES: [u32; 5] = [hash("tag"), hash("category"), hash("cat"), hash("term"), hash("taxonomy")];
 
 /// The roles by which rules drop text. They are never those of a label.
 const ROLES_THAT_DROP: u32 = 1 << Role::Comment as u32 | 1 << Role::Signature as u32;
-
-const fn hash_of(word: &str) -> u32 {
-    let (mut hash, mut at) = (SEED, 0);
-    while at < word.len() {
-        hash = mix(hash, word.as_bytes()[at]);
-        at += 1;
-    }
-    hash
-}
 
 /// Adds the hashes of the tokens (runs of letters, split where the case changes) and of names of several tokens.
 fn tokenize_names(mut value: &[u8], names: &mut Vec<u32>, name_roles: &HashBits) -> u32 {

@@ -228,12 +228,12 @@ impl<'t, 'a> Walker<'t, 'a> {
         let names_from = self.names.all.len() as u32;
         let [class, id, href, itemprop, role, data_role] =
             self.tree.find_raw(node, ["class", "id", "href", "itemprop", "role", "data-role"]);
-        let (mut roles, kinds) = class.map_or((0, 0), |class| self.names.read(class));
-        if (kinds != 0 || markup::is_read_apart(tag)) && !self.read_apart(node, kinds) {
+        let (mut roles, kinds) = class.map_or((0, 0), |class| self.names.read_class(class));
+        if (kinds != 0 || markup::is_read_apart(tag, href)) && !self.read_apart(node, kinds) {
             return false;
         }
         for value in [id, itemprop, data_role].into_iter().flatten() {
-            roles |= self.names.read(value).0;
+            roles |= self.names.read(value);
         }
         let is_block = is_block(tag);
         let code = self.code_inside(node, tag, kinds);

@@ -1,7 +1,8 @@
 //! The author that a page shows: bylines, links to authors, names of those who post.
 
 use super::names::{NameKind, clean_name, is_name, strip_by};
-use crate::blocks::{Element, Page, lexicon::Role};
+use crate::blocks::lexicon::{Role, hash};
+use crate::blocks::{Element, MAX_NAMES, Page};
 use crate::tree::{Kind, NodeId, Step, Tag, Tree};
 
 /// Elements with more text than this are no bylines.
@@ -64,19 +65,26 @@ pub(super) struct ShownAuthor {
 
 /// The likeliest author among the bylines of a page: well marked and near the title.
 pub(super) fn shown_author(page: &Page<'_>, title: Option<NodeId>) -> Option<ShownAuthor> {
-    let outside = outside_of_article(page, title);
     let mut best: Option<ShownAuthor> = None;
     for (node, mark, element) in candidates(page, title) {
+        let is_better = |score: i32, best: &Option<ShownAuthor>| best.as_ref().is_none_or(|best| score > best.score);
+        // What is announced and inside the article scores the most; whatever cannot be better is not read.
+        let most = mark.weight() + ANNOUNCED - nearness(node, title);
+        if !is_better(most, &best) {
+            continue;
+        }
         let Some((name, announced)) = name_in(&page.tree, node, mark) else { continue };
-        let nearness = nearness(node, title);
-        let elsewhere = outside[element as usize];
-        let score = mark.weight() + 2 * i32::from(announced) - nearness - if elsewhere { 12 } else { 0 };
-        if best.as_ref().is_none_or(|best| score > best.score) {
+        let elsewhere = is_outside_of_article(page, element, title);
+        let score = most - if announced { 0 } else { ANNOUNCED } - if elsewhere { 12 } else { 0 };
+        if is_better(score, &best) {
             best = Some(ShownAuthor { name, score });
         }
     }
     best
 }
+
+/// What the word `By` before a name is worth.
+const ANNOUNCED: i32 = 2;
 
 /// How far a byline is from the title, as what it costs.
 fn nearness(node: NodeId, title: Option<NodeId>) -> i32 {
@@ -96,7 +104,7 @@ fn candidates(page: &Page<'_>, title: Option<NodeId>) -> Vec<(NodeId, Mark, u32)
     let tree = &page.tree;
     let mut found: Vec<(NodeId, Mark, u32)> = Vec::new();
     for (index, element) in page.elements.iter().enumerate().skip(1) {
-        let mark = mark_of_names(tree, element);
+        let mark = mark_of_names(page, element);
         if mark != 0 && found.len() < MAX_CANDIDATES {
             found.push((element.node, Mark(mark), index as u32));
         }
@@ -121,9 +129,52 @@ fn candidates(page: &Page<'_>, title: Option<NodeId>) -> Vec<(NodeId, Mark, u32)
 /// The links to the author come before the comments, so that the first links are enough.
 const MAX_LINKS: usize = 600;
 
-/// The marks of an element's class names, id and itemprop.
-fn mark_of_names(tree: &Tree<'_>, element: &Element) -> u8 {
-    let [class, id, itemprop, rel] = tree.find_raw(element.node, ["class", "id", "itemprop", "rel"]);
+/// The words that a name with a mark has, `line` for `by-line`; and the same as the bits of a filter.
+const MARKING_WORDS: [u32; 14] = [
+    hash("byline"),
+    hash("bylines"),
+    hash("line"),
+    hash("lines"),
+    hash("author"),
+    hash("authors"),
+    hash("writer"),
+    hash("autor"),
+    hash("auteur"),
+    hash("writtenby"),
+    hash("username"),
+    hash("creator"),
+    hash("poster"),
+    hash("nickname"),
+];
+const MARKING_FILTER: u64 = {
+    let (mut filter, mut at) = (0, 0);
+    while at < MARKING_WORDS.len() {
+        filter |= 1 << (MARKING_WORDS[at] & 63);
+        at += 1;
+    }
+    filter
+};
+
+/// Whether the names of an element may have a mark. All of its words are known by their hashes, unless it has very many.
+fn may_be_marked(page: &Page<'_>, element: &Element) -> bool {
+    let words = page.names_of(element);
+    let is_marking = |word: &u32| MARKING_FILTER & (1 << (word & 63)) != 0 && MARKING_WORDS.contains(word);
+    words.len() >= MAX_NAMES || words.iter().any(is_marking)
+}
+
+/// Whether `rel=author` is looked for on an element that no name marks: on those that hold a name and no more.
+fn may_have_rel(tag: Tag) -> bool {
+    matches!(tag, Tag::A | Tag::Span | Tag::Address | Tag::P | Tag::Strong | Tag::B | Tag::Em | Tag::Cite | Tag::Link)
+}
+
+/// The marks of an element's class names, id, itemprop and rel.
+fn mark_of_names(page: &Page<'_>, element: &Element) -> u8 {
+    let is_named = may_be_marked(page, element);
+    let [class, id, itemprop, rel] = match is_named {
+        true => page.tree.find_raw(element.node, ["class", "id", "itemprop", "rel"]),
+        false if may_have_rel(element.tag) => [None, None, None, page.tree.find_raw(element.node, ["rel"])[0]],
+        false => return 0,
+    };
     let mut mark = 0;
     let word = |value: Option<&str>, word: &str| {
         value.is_some_and(|value| value.split_ascii_whitespace().any(|found| found.eq_ignore_ascii_case(word)))
@@ -191,15 +242,21 @@ fn mark_of_link(tree: &Tree<'_>, node: NodeId, target: &str) -> u8 {
     {
         mark |= Mark::REL;
     }
-    let path = target.split_once("://").map_or(target, |(_, rest)| rest);
-    let mut segments = path.split(['/', '?', '#']).take(8).peekable();
+    let web = || target.strip_prefix("https://").or_else(|| target.strip_prefix("http://"));
+    let path = web().unwrap_or_else(|| target.split_once("://").map_or(target, |(_, rest)| rest));
+    let mut segments = path.as_bytes().split(|byte| matches!(byte, b'/' | b'?' | b'#')).take(8).peekable();
     while let Some(segment) = segments.next() {
-        let leads_on = segments.peek().is_some_and(|next| !next.is_empty());
-        let is = |names: &[&str]| names.iter().any(|name| segment.eq_ignore_ascii_case(name));
-        if leads_on && is(&AUTHORS) {
+        // Most segments neither begin nor end like one of the names.
+        let may_be = matches!(segment, [b'a' | b'c' | b's' | b'w' | b'p' | b'u' | b'm' | b'A'..=b'Z', .., last]
+            if matches!(last, b'r' | b's' | b'f' | b't' | b'i' | b'e' | b'A'..=b'Z'));
+        if !may_be || segments.peek().is_none_or(|next| next.is_empty()) {
+            continue;
+        }
+        let is = |names: &[&str]| names.iter().any(|name| segment.eq_ignore_ascii_case(name.as_bytes()));
+        if is(&AUTHORS) {
             mark |= Mark::LINK;
         }
-        if leads_on && is(&PROFILES) {
+        if is(&PROFILES) {
             mark |= Mark::PROFILE;
         }
     }
@@ -220,22 +277,23 @@ fn announced_blocks(page: &Page<'_>, title: Option<NodeId>) -> Vec<(NodeId, u32)
     announced.map(|block| (page.elements[block.element as usize].node, block.element)).collect()
 }
 
-/// For each recorded element whether it stands in comments, footers or lists of other pages, the title not with it.
-fn outside_of_article(page: &Page<'_>, title: Option<NodeId>) -> Vec<bool> {
+/// Whether a recorded element stands in comments, footers or lists of other pages, the title not with it.
+fn is_outside_of_article(page: &Page<'_>, element: u32, title: Option<NodeId>) -> bool {
     const ROLES: u32 = 1 << Role::Comment as u32
         | 1 << Role::Related as u32
         | 1 << Role::Sidebar as u32
         | 1 << Role::Footer as u32
         | 1 << Role::Review as u32
         | 1 << Role::Navigation as u32;
-    let mut outside = vec![false; page.elements.len()];
-    for (index, element) in page.elements.iter().enumerate().skip(1) {
-        let apart = (element.roles & ROLES != 0 && is_apart(&page.tree, element))
-            || matches!(element.tag, Tag::Footer | Tag::Nav);
-        let holds_title = title.is_some_and(|title| page.tree.contains(element.node, title));
-        outside[index] = outside[element.parent as usize] || (apart && !holds_title && index > 1);
-    }
-    outside
+    let parent = |index: &u32| Some(page.elements[*index as usize].parent);
+    let mut around = std::iter::successors(Some(element), parent).take_while(|index| *index > 1);
+    around.any(|index| {
+        let element = &page.elements[index as usize];
+        let may_be_apart = element.roles & ROLES != 0 || matches!(element.tag, Tag::Footer | Tag::Nav);
+        may_be_apart
+            && !title.is_some_and(|title| page.tree.contains(element.node, title))
+            && (matches!(element.tag, Tag::Footer | Tag::Nav) || is_apart(&page.tree, element))
+    })
 }
 
 /// Whether the names of an element say that it holds comments, reviews or other pages.

@@ -119,7 +119,11 @@ fn announced_date(page: &Page<'_>, order: Option<DayOrder>) -> Option<String> {
     let is_short = |block: &&Block| block.characters <= 80 && (3..=16).contains(&block.digits);
     page.blocks.iter().filter(is_short).take(2_000).find_map(|block| {
         let text = page.block_text(block);
-        let lower = text.trim_start().to_lowercase();
+        let begins = text.trim_start();
+        if !begins.starts_with(|first: char| !first.is_ascii() || "pluvPLUV".contains(first)) {
+            return None;
+        }
+        let lower = begins.to_lowercase();
         WORDS.iter().any(|word| lower.starts_with(word)).then(|| parse_date_in(text, order)).flatten()
     })
 }

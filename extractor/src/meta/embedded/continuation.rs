@@ -179,6 +179,9 @@ fn letters(text: &str) -> String {
 
 /// One character for one, so that places can be found again.
 fn lower(character: char) -> char {
+    if character.is_ascii() {
+        return character.to_ascii_lowercase();
+    }
     character.to_lowercase().next().unwrap_or(character)
 }
 
