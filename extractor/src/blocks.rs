@@ -410,6 +410,13 @@ mod tests {
     }
 
     #[test]
+    fn a_line_without_text_does_not_join_what_stands_around_it() {
+        let page = Page::read(Tree::parse("<p>one</p><p>&nbsp;<br>two<br>&nbsp;<br>three</p>"));
+        let breaks: Vec<Break> = page.blocks.iter().map(|block| block.break_before).collect();
+        assert_eq!(breaks, [Break::Block, Break::Block, Break::Line]);
+    }
+
+    #[test]
     fn a_block_with_a_hidden_beginning_is_not_hidden() {
         let page = Page::read(Tree::parse(
             "<p><span style='display:none'>key</span>text<p hidden>none<p aria-hidden=true>faded",

@@ -6,7 +6,7 @@ use crate::blocks::lexicon::Role;
 use crate::blocks::{Page, Pieces};
 use crate::error_page::is_error_page;
 use crate::features::PageMetadata;
-use crate::links::{base_url, links};
+use crate::links::{base_url, is_web, links};
 use crate::markdown::{Markup, markdown};
 use crate::meta::{Continuation, Head, Offers, Product, product_blocks};
 use crate::model::{MODEL, Model};
@@ -150,7 +150,8 @@ pub(crate) fn main_content(html: &[u8], url: Option<&Url>, options: &Options) ->
             // Embedded text has no markup.
             true if !kept.contains(&true) => text.clone(),
             true => {
-                let base = base_url(url, parsed.head.base.as_deref());
+                // From the place of a file nothing leads to the web: its addresses stay as they are written.
+                let base = base_url(url, parsed.head.base.as_deref()).filter(is_web);
                 let markup = Markup { base: base.as_ref(), links: !options.omit_links, images: !options.omit_images };
                 let mut written = markdown(&parsed.page, &kept, markup);
                 if let Some(continuation) = &continuation {
@@ -234,6 +235,15 @@ mod tests {
         let document = extract(html.as_bytes(), None, &options);
         assert_eq!(document.text, "It rained all day in the town, and nobody went out until it was dark.");
         assert_eq!(document.markdown, document.text);
+    }
+
+    #[test]
+    fn the_addresses_on_a_saved_page_stay_as_they_are_written() {
+        let html = "<h1>Rain</h1><p>It rained all day in the town, and <a href=sun.html>nobody</a> went out until it was dark.";
+        let options = Options { markdown: true, ..Options::default() };
+        let of = |url: &str| extract(html.as_bytes(), Url::parse(url).ok().as_ref(), &options).markdown;
+        assert!(of("file:///home/rain.html").contains("[nobody](sun.html)"), "{}", of("file:///home/rain.html"));
+        assert!(of("https://example.com/rain.html").contains("[nobody](https://example.com/sun.html)"));
     }
 
     #[test]

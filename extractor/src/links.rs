@@ -35,7 +35,8 @@ pub(crate) fn base_url(url: Option<&Url>, base: Option<&str>) -> Option<Url> {
     joined.filter(is_web).or_else(|| url.cloned())
 }
 
-fn is_web(url: &Url) -> bool {
+/// Whether an address leads to the web.
+pub(crate) fn is_web(url: &Url) -> bool {
     matches!(url.scheme(), "http" | "https")
 }
 

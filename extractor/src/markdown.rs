@@ -101,9 +101,11 @@ impl Writer<'_, '_> {
         if (next.ancestors | last.ancestors) & ancestor::CODE != 0 {
             return false;
         }
-        if last.heading > 0 && next.heading > 0 {
+        if last.heading > 0 || next.heading > 0 {
             let is_heading = |tag: Tag| tag.is_heading();
-            return self.element_with(last, is_heading) == self.element_with(next, is_heading);
+            return last.heading > 0
+                && next.heading > 0
+                && self.element_with(last, is_heading) == self.element_with(next, is_heading);
         }
         next.break_before == Break::Line
     }

@@ -59,6 +59,11 @@ impl NodeId {
     pub fn index(self) -> usize {
         self.0 as usize
     }
+
+    /// The node with an index, which a tree must have.
+    pub(crate) fn from_index(index: usize) -> NodeId {
+        NodeId(index as u32)
+    }
 }
 
 /// A parsed page, which borrows its text from the source.

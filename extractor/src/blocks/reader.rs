@@ -196,6 +196,10 @@ impl Reader {
         let kept = self.text[self.block.start as usize..].trim_end().len();
         self.text.truncate(self.block.start as usize + kept);
         if kept == 0 {
+            // A line of spaces that do not break: what comes next begins as it would have begun.
+            if kind == Break::Line {
+                self.break_before = self.block.break_before;
+            }
             return;
         }
         if self.block.ancestors & ancestor::CODE != 0 {

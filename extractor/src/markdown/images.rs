@@ -6,7 +6,7 @@ use super::inline::Position;
 use super::spans::{Content, Gap, Span};
 use super::targets::alternative;
 use crate::blocks::Page;
-use crate::tree::{NodeId, Tag};
+use crate::tree::{Kind, NodeId, Tag};
 
 /// So many elements are climbed from an image to the block or the figure that it stands in.
 const MAX_CLIMB: usize = 32;
@@ -29,12 +29,39 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// Takes the images before a text node in the middle of a run.
-    pub(super) fn push_images_within(&mut self, node: NodeId, gap: &mut Gap, spans: &mut Vec<Span>) {
+    /// Takes the images before a text node in the middle of a run; answers whether one was written, and with it the
+    /// space between the texts around it.
+    pub(super) fn push_images_within(&mut self, node: NodeId, gap: &mut Gap, spans: &mut Vec<Span>) -> bool {
+        let n_before = spans.len();
         while let Some(image) = self.next_image(|image| image < node) {
-            self.push_image_span(image, *gap, spans);
-            *gap = Gap::Space;
+            let before = if self.is_space_before(image) { (*gap).max(Gap::Space) } else { *gap };
+            let n_spans = spans.len();
+            self.push_image_span(image, before, spans);
+            if spans.len() > n_spans {
+                *gap = if self.is_space_after(image, node) { Gap::Space } else { Gap::Nothing };
+            }
         }
+        spans.len() > n_before
+    }
+
+    /// Whether there is white space between an image and the text or image before it.
+    fn is_space_before(&self, image: NodeId) -> bool {
+        let before = (0..image.index()).rev().take(MAX_CLIMB);
+        self.nearest_text(before).is_some_and(|text| text.ends_with(char::is_whitespace))
+    }
+
+    /// Whether there is white space between an image and the text, `last` at the latest, or image behind it.
+    fn is_space_after(&self, image: NodeId, last: NodeId) -> bool {
+        let after = (image.index() + 1..=last.index()).take(MAX_CLIMB);
+        self.nearest_text(after).is_some_and(|text| text.starts_with(char::is_whitespace))
+    }
+
+    /// The first text among some nodes; none where an image comes before it.
+    fn nearest_text(&self, nodes: impl Iterator<Item = usize>) -> Option<&str> {
+        let tree = &self.page.tree;
+        let is_next = |node: &NodeId| tree.kind(*node) == Kind::Text || tree.tag(*node) == Tag::Img;
+        let next = nodes.map(NodeId::from_index).find(is_next)?;
+        (tree.kind(next) == Kind::Text).then(|| tree.raw_text(next))
     }
 
     /// Takes the images after the last text of a run, before the next block.
@@ -93,7 +120,7 @@ impl Writer<'_, '_> {
             return;
         }
         let mut style = self.style(image);
-        style.is_code = false;
+        style.code = None;
         let gap = if spans.is_empty() { Gap::Nothing } else { gap };
         spans.push(Span { gap, style, content: Content::Image(image) });
     }

@@ -39,9 +39,13 @@ impl<'a> Writer<'_, 'a> {
                 true => Gap::Space,
                 false => line_break,
             };
-            for (node, range) in self.pieces(block) {
+            for (node, mut range) in self.pieces(block) {
                 if let Some(node) = node {
-                    self.push_images_within(node, &mut gap, &mut spans);
+                    if self.push_images_within(node, &mut gap, &mut spans) {
+                        // The space before the image was waiting for this text.
+                        let text = &self.page.text[range.clone()];
+                        range.start = range.end - text.trim_start().len();
+                    }
                     let parent = self.page.tree.parent(node);
                     if style.0 != parent || parent.is_none() {
                         style = (parent, self.style(node));
@@ -87,7 +91,7 @@ impl<'a> Writer<'_, 'a> {
                 Tag::S | Tag::Strike | Tag::Del => style.marks |= STRIKE,
                 Tag::Code | Tag::Kbd | Tag::Samp | Tag::Tt => {
                     // What is emphasised within code, as the names of its arguments, does not end it.
-                    style.is_code = true;
+                    style.code = Some(around);
                     style.marks = 0;
                 }
                 Tag::Body | Tag::Table | Tag::Td | Tag::Th | Tag::Li | Tag::Dd | Tag::Dt | Tag::Blockquote => break,
@@ -122,7 +126,7 @@ impl<'a> Writer<'_, 'a> {
                 continue;
             };
             let text = &self.page.text[start..end];
-            if span.style.is_code {
+            if span.style.is_code() {
                 self.push_code(text, position, out);
                 continue;
             }
@@ -174,7 +178,7 @@ impl<'a> Writer<'_, 'a> {
                 out.push_str(sign);
             }
         }
-        *open = Style { is_code: false, ..next };
+        *open = Style { code: None, ..next };
     }
 }
 

@@ -21,7 +21,21 @@ pub(super) struct Style {
     /// The `<a>` around it.
     pub link: Option<NodeId>,
     pub marks: u8,
-    pub is_code: bool,
+    /// The outermost element around it that says it is code.
+    pub code: Option<NodeId>,
+}
+
+impl Style {
+    pub(super) fn is_code(&self) -> bool {
+        self.code.is_some()
+    }
+
+    /// Whether a span of this style goes on in one of another. Two pieces of code that touch are one in Markdown, which
+    /// would read the signs between them as a part of it; with a space between them they are two.
+    fn goes_on_in(&self, next: &Style, gap: Gap) -> bool {
+        let is_touching_code = gap == Gap::Nothing && self.is_code() && next.is_code();
+        *self == if is_touching_code { Style { code: self.code, ..*next } } else { *next }
+    }
 }
 
 /// What a span holds.
@@ -97,7 +111,7 @@ fn join(text: &str, spans: Vec<Span>) -> Vec<Span> {
     for span in spans {
         if let (Some(Span { style, content: Content::Text { end, .. }, .. }), Content::Text { start, end: new_end }) =
             (joined.last_mut(), span.content)
-            && *style == span.style
+            && style.goes_on_in(&span.style, span.gap)
             && match span.gap {
                 Gap::Nothing => *end == start,
                 Gap::Space => text.get(*end..start) == Some(" "),
@@ -133,14 +147,14 @@ fn edge(character: Option<char>) -> Edge {
 
 fn first_edge(text: &str, span: &Span) -> Edge {
     match span.content {
-        Content::Text { start, end } if !span.style.is_code => edge(text[start..end].chars().next()),
+        Content::Text { start, end } if !span.style.is_code() => edge(text[start..end].chars().next()),
         _ => Edge::Punctuation,
     }
 }
 
 fn last_edge(text: &str, span: &Span) -> Edge {
     match span.content {
-        Content::Text { start, end } if !span.style.is_code => edge(text[start..end].chars().next_back()),
+        Content::Text { start, end } if !span.style.is_code() => edge(text[start..end].chars().next_back()),
         _ => Edge::Punctuation,
     }
 }
@@ -149,7 +163,7 @@ fn last_edge(text: &str, span: &Span) -> Edge {
 fn split_end(text: &str, span: Span, marks: u8) -> (Option<Span>, Span) {
     let Content::Text { start, end } = span.content else { return (None, with_marks(span, marks)) };
     let kept = text[start..end].trim_end_matches(|character: char| !character.is_alphanumeric()).len();
-    if span.style.is_code || kept == 0 {
+    if span.style.is_code() || kept == 0 {
         return (None, with_marks(span, marks));
     }
     let (head, tail) = (&text[start..start + kept], &text[start + kept..end]);
@@ -163,7 +177,7 @@ fn split_end(text: &str, span: Span, marks: u8) -> (Option<Span>, Span) {
 fn split_start(text: &str, span: Span, marks: u8) -> (Span, Option<Span>) {
     let Content::Text { start, end } = span.content else { return (with_marks(span, marks), None) };
     let kept = text[start..end].trim_start_matches(|character: char| !character.is_alphanumeric()).len();
-    if span.style.is_code || kept == 0 {
+    if span.style.is_code() || kept == 0 {
         return (with_marks(span, marks), None);
     }
     let (head, tail) = (&text[start..end - kept], end - kept);

@@ -24,6 +24,7 @@ fn headings_lists_and_code_are_marked() {
     check("<blockquote>so</blockquote><p># no</p>", "> so\n\n\\# no");
     check("<h2>one<br>line</h2>", "## one line");
     check("<h2>C #</h2>", "## C \\#");
+    check("<h2>Rain</h2><div><p>&nbsp;<br>It rains.</p></div>", "## Rain\n\nIt rains.");
 }
 
 #[test]
@@ -66,6 +67,14 @@ fn markup_within_a_line_is_written() {
 }
 
 #[test]
+fn pieces_of_code_with_a_space_between_them_are_two() {
+    check("<p>Try <code>-l</code> <code>-a</code> or <kbd>Ctrl</kbd> <kbd>C</kbd>.", "Try `-l` `-a` or `Ctrl` `C`.");
+    check("<p>Try <code>ls <b>-l</b> <i>file</i></code>.", "Try `ls -l file`.");
+    check("<p>Press <kbd><kbd>Ctrl</kbd> + <kbd>C</kbd></kbd>.", "Press `Ctrl + C`.");
+    check("<p>It is <code>a</code><code>b</code>.", "It is `ab`.");
+}
+
+#[test]
 fn links_and_images_can_be_left_out() {
     let html = "<p>see <a href=/x>this</a> <img src=i.png alt='an [i]'>";
     check(html, "see [this](/x) ![an \\[i\\]](i.png)");
@@ -74,6 +83,17 @@ fn links_and_images_can_be_left_out() {
     let base = Url::parse("https://example.com/a/").unwrap();
     let resolved = "see [this](https://example.com/x) ![an \\[i\\]](https://example.com/a/i.png)";
     assert_eq!(written(html, Markup { base: Some(&base), ..ALL }), resolved);
+}
+
+#[test]
+fn an_image_within_text_keeps_the_spaces_around_it() {
+    let image = "<img src=i.png alt=i>";
+    check(
+        &format!("<p>see <a href=/x>this</a> {image}, and {image} too"),
+        "see [this](/x) ![i](i.png), and ![i](i.png) too",
+    );
+    check(&format!("<p>a{image}b {image}{image} <b>c</b>"), "a![i](i.png)b ![i](i.png)![i](i.png) **c**");
+    check("<p>a <img alt=i> b", "a b");
 }
 
 #[test]

@@ -242,6 +242,7 @@ fn handwritten_pages_read_back() {
         "<table><tr><th>a|b<th>c<tr><td><code>x|y</code><td>\\|</table>",
         &["cell a|b", "cell c", "row", "cell \u{1}x|y\u{1}", "cell \\|", "row"],
     );
+    check_html("<p>a <code>b</code> <code>c</code>", &["p a\u{1}b\u{1}\u{1}c\u{1}"]);
     check_html("<h2># a #</h2><h3>b ##</h3>", &["h2 #a#", "h3 b##"]);
 }
 
