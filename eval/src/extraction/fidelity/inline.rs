@@ -18,6 +18,8 @@ pub(super) struct Paragraph {
     scripts: Vec<usize>,
     /// Inline code.
     code: Vec<String>,
+    /// Where the last piece of code ends in the text.
+    code_end: usize,
     n_elements: usize,
     /// It holds a formula, a field or a picture of text, which may be read in many ways.
     is_odd: bool,
@@ -73,7 +75,7 @@ impl Paragraph {
             "code" | "tt" | "kbd" | "samp" if !is_code_inside(element) => {
                 let code: String = element.text().collect();
                 if !code.trim().is_empty() {
-                    self.code.push(visible(&code));
+                    self.add_code(&code);
                 }
             }
             _ => {}
@@ -83,6 +85,15 @@ impl Paragraph {
                 ["katex", "MathJax", "mwe-math", "latex", "math", "tex"].iter().any(|odd| name.starts_with(odd))
             });
         self.n_elements += 1;
+    }
+
+    /// Pieces of code that touch are one to the reader, and in Markdown.
+    fn add_code(&mut self, code: &str) {
+        match self.code.last_mut() {
+            Some(last) if self.code_end == self.text.len() => last.push_str(&visible(code)),
+            _ => self.code.push(visible(code)),
+        }
+        self.code_end = self.text.len() + code.len();
     }
 
     fn add_script(&mut self, element: ElementRef<'_>) {

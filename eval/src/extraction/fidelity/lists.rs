@@ -62,11 +62,23 @@ fn number(list: ElementRef<'_>, item: ElementRef<'_>) -> Option<u64> {
     None
 }
 
+/// Shorter items stand anywhere.
+const SHORT_LETTERS: usize = 15;
+
 pub(super) fn compare(page: &Reference, output: &Output<'_>, counter: &mut Counter) {
     let Some(markdown) = &output.markdown else { return };
-    for item in &page.items {
-        // A heading has the words of the item of a menu that leads to it.
-        let kept = markdown.has_letters(&item.letters) && !markdown.headings.contains(&item.letters);
+    for (index, item) in page.items.iter().enumerate() {
+        // A heading has the words of the item of a menu that leads to it, and a short text stands anywhere: its neighbour
+        // must stand beside it.
+        let next = page.items.get(index + 1);
+        let before = index.checked_sub(1).map(|before| &page.items[before]);
+        let is_beside =
+            |first: &ListItem, second: &ListItem| markdown.has_letters(&format!("{}{}", first.letters, second.letters));
+        let has_neighbour = item.letters.len() >= SHORT_LETTERS
+            || next.is_some_and(|next| is_beside(item, next))
+            || before.is_some_and(|before| is_beside(before, item))
+            || page.items.len() == 1;
+        let kept = has_neighbour && markdown.has_letters(&item.letters) && !markdown.headings.contains(&item.letters);
         let found = markdown.items.get(&item.letters).map_or([].as_slice(), Vec::as_slice);
         if let Some(number) = item.place.number {
             let right = found.iter().any(|found| found.number == Some(number));

@@ -238,21 +238,34 @@ fn compare_rows(
 }
 
 /// Whether most rows of a table are in the output, in whatever form: the first two cells that hold text follow each
-/// other there, and the rows follow each other. Single cells and single rows stand anywhere: a manual lists functions in
-/// a table, and then describes each.
+/// other there, and the beginning of the next row follows a row. Single cells and single rows stand anywhere, and so does
+/// a row with what begins another: a manual lists functions in a table and then describes each, where `void rain (void)`
+/// is a row and the type of the next function.
 fn is_kept(table: &Table, has_letters: &dyn Fn(&str) -> bool) -> bool {
-    let rows: Vec<Vec<String>> = table.rows.iter().map(filled_cells).filter(|row| !row.is_empty()).collect();
+    [Spans::Empty, Spans::Repeated].into_iter().any(|spans| follow_each_other(table, spans, has_letters))
+}
+
+/// How a method may write a cell that spans columns or rows.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Spans {
+    Empty,
+    Repeated,
+}
+
+fn follow_each_other(table: &Table, spans: Spans, has_letters: &dyn Fn(&str) -> bool) -> bool {
+    let rows: Vec<Vec<String>> = table.rows.iter().map(|row| filled_cells(row, spans)).collect();
+    let rows: Vec<&Vec<String>> = rows.iter().filter(|row| !row.is_empty()).collect();
     let is_long = |text: &String| text.len() >= MIN_ROW_LETTERS;
-    let beginnings = rows.iter().map(|row| row.iter().take(2).map(String::as_str).collect::<String>()).filter(is_long);
-    let (n_rows, n_kept) = count(beginnings, has_letters);
-    let joints = rows.windows(2).filter_map(|pair| Some(format!("{}{}", pair[0].last()?, pair[1].first()?)));
+    let beginning = |row: &[String]| row.iter().take(2).map(String::as_str).collect::<String>();
+    let (n_rows, n_kept) = count(rows.iter().map(|row| beginning(row)).filter(is_long), has_letters);
+    let joints = rows.windows(2).map(|pair| pair[0].last().cloned().unwrap_or_default() + &beginning(pair[1]));
     let (n_joints, n_joined) = count(joints.filter(is_long), has_letters);
     n_rows > 0 && n_kept * 5 >= n_rows * 3 && n_joined * 2 >= n_joints
 }
 
-fn filled_cells(row: &Row) -> Vec<String> {
-    let cells = row.cells.iter().filter(|cell| !cell.is_spanned).map(|cell| letters(&cell.text));
-    cells.filter(|cell| !cell.is_empty()).collect()
+fn filled_cells(row: &Row, spans: Spans) -> Vec<String> {
+    let cells = row.cells.iter().filter(|cell| !cell.is_spanned || spans == Spans::Repeated);
+    cells.map(|cell| letters(&cell.text)).filter(|cell| !cell.is_empty()).collect()
 }
 
 /// How many texts there are, and how many of them are in the output.

@@ -59,6 +59,9 @@ fn fences_and_languages_are_those_of_the_markdown() {
     let html = "<p>It is called <code><a href=/s>String</a> rain, <i>int</i> sun</code> here.";
     check(html, "", "It is called [`String`](/s) `rain, int sun` here.", Measure::InlineCode, (1, 1, 1));
     check(html, "", "It is called `String` and `rain, int sun` here.", Measure::InlineCode, (1, 0, 0));
+    let html = "<p>It is called <code>rain.</code><code>sun</code>() and <code>wind</code> <code>snow</code> here.";
+    check(html, "", "It is called `rain.sun`() and `wind` `snow` here.", Measure::InlineCode, (3, 3, 3));
+    check(html, "", "It is called `rain.sun`() and `wind snow` here.", Measure::InlineCode, (3, 3, 1));
 }
 
 #[test]
@@ -87,6 +90,17 @@ fn spans_are_repeated_or_left_empty() {
 }
 
 #[test]
+fn a_table_that_was_dropped_is_not_wrong_because_each_function_is_described_below() {
+    let html = "<table><tr><th>type<th>name<tr><td>void<td>rain_start<tr><td>void<td>rain_stop<tr><td>int<td>rain_count</table>\
+                <pre>void\nrain_start (void);</pre><pre>void\nrain_stop (int drops);</pre><pre>int\nrain_count (void);</pre>";
+    let described = "void\nrain_start (void);\n\nvoid\nrain_stop (int drops);\n\nint\nrain_count (void);";
+    check(html, described, "", Measure::TextRows, (4, 0, 0));
+    let table = "type\tname\nvoid\train_start\nvoid\train_stop\nint\train_count";
+    check(html, &format!("{table}\n\n{described}"), "", Measure::TextRows, (4, 4, 4));
+    check(html, &table.replace('\t', "\n"), "", Measure::TextRows, (4, 4, 0));
+}
+
+#[test]
 fn tables_for_layout_are_not_compared() {
     let html = "<table role=presentation><tr><td>left side<td>right side<tr><td>left foot<td>right foot</table>";
     assert_eq!(tally(html, None, "left side right side", "", Measure::TextRows), None);
@@ -101,6 +115,10 @@ fn items_have_their_number_and_depth() {
     let flat = "1. Open the gate\n\n- Mind the step\n\n4. Close the gate";
     check(html, "", flat, Measure::OrderedItems, (2, 2, 1));
     check(html, "", flat, Measure::NestedItems, (1, 1, 0));
+    let contents =
+        "<ul><li>Sunlight<ul><li>Rainfall<li>Snowfall</ul></ul><h3>Sunlight</h3><p>It shines.<p>Rainfall is wet.";
+    check(contents, "", "### Sunlight\n\nIt shines.\n\nRainfall is wet.", Measure::NestedItems, (2, 0, 0));
+    check(contents, "", "- Sunlight\n- Rainfall\n- Snowfall", Measure::NestedItems, (2, 2, 0));
 }
 
 #[test]
