@@ -45,6 +45,8 @@ pub enum Command {
     Corpus(commands::corpus::Args),
     /// Tell what is in page shards and other archives, and show one record
     Inspect(commands::inspect::Args),
+    /// Make the key that a crawl signs its requests with, and the directory that tells it to others
+    Key(commands::key::Args),
     /// Run the whole pipeline, offline, on a web served from memory
     #[cfg(feature = "demo")]
     Demo(commands::demo::Args),

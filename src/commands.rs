@@ -8,6 +8,7 @@ pub mod demo;
 pub mod eval;
 pub mod extract;
 pub mod inspect;
+pub mod key;
 pub mod manual;
 pub mod text;
 
@@ -26,6 +27,7 @@ pub fn run(command: Command) -> Result<Exit, Failure> {
         #[cfg(feature = "demo")]
         Command::Demo(args) => demo::run(args),
         Command::Inspect(args) => inspect::run(args),
+        Command::Key(args) => key::run(args),
         #[cfg(feature = "lab")]
         Command::Eval(args) => eval::run(args),
     }

@@ -58,5 +58,7 @@ mod resume;
 mod rules;
 #[path = "main/seeds.rs"]
 mod seeds;
+#[path = "main/signature.rs"]
+mod signature;
 #[path = "main/text.rs"]
 mod text;

@@ -8,6 +8,7 @@ mod failure;
 mod head;
 
 use std::net::IpAddr;
+use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use bytes::Bytes;
@@ -27,6 +28,7 @@ use crate::outcome::Outcome;
 use crate::page::{Page, Truncation};
 use crate::plan::Plan;
 use crate::resolve::Resolver;
+use crate::signature::SigningKey;
 use crate::trouble::has_network;
 use crate::validators::Validators;
 
@@ -96,6 +98,7 @@ pub(crate) struct Fetcher {
     min_rate: u64,
     any_type: bool,
     credentials: std::collections::HashMap<String, (String, String)>,
+    signing_key: Option<Arc<SigningKey>>,
 }
 
 impl Fetcher {
@@ -110,6 +113,7 @@ impl Fetcher {
             min_rate: plan.response_limits.min_rate,
             any_type: plan.response_limits.any_type,
             credentials: plan.network.credentials.clone(),
+            signing_key: plan.identity.signing_key.clone(),
         })
     }
 
@@ -224,6 +228,9 @@ impl Fetcher {
             && let Some((user, password)) = self.credentials.get(&host_of(url))
         {
             request = request.basic_auth(user, Some(password));
+        }
+        if let Some(key) = &self.signing_key {
+            request = key.headers(url).into_iter().fold(request, |request, (name, value)| request.header(name, value));
         }
         request.send().await.map_err(|error| self.failure_of(&error))
     }

@@ -35,6 +35,7 @@ mod resolve;
 mod robots;
 mod robots_cache;
 mod scope;
+mod signature;
 mod simhash;
 #[cfg(test)]
 mod simulation;
@@ -79,6 +80,7 @@ pub use recrawl::{
 pub use resolve::Override;
 pub use robots::{MAX_ROBOTS_BYTES, Robots};
 pub use scope::{Pattern, Reach, Scope, UnknownReach};
+pub use signature::{InvalidKey, SigningKey};
 pub use sink::Sink;
 pub use sitemap::{MAX_SITEMAP_BYTES, MAX_SITEMAP_ENTRIES, Sitemap, SitemapKind, SitemapReader, read_sitemap};
 pub use snapshot::{LimitsInForce, LiveDomain, Phase, SettledUrl, Snapshot};

@@ -1,6 +1,7 @@
 //! The settings of one crawl.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use pith_preferences::Purpose;
@@ -10,6 +11,7 @@ use crate::frontier::{Kind, Link, WorkerId};
 use crate::pace::Delay;
 use crate::resolve::Override;
 use crate::scope::Scope;
+use crate::signature::SigningKey;
 use crate::sitemap::is_sitemap_name;
 
 /// The memory, in bytes, that a crawl stays within unless told otherwise.
@@ -153,6 +155,8 @@ pub struct Identity {
     pub user_agent: String,
     /// The product token that robots.txt groups are matched with.
     pub product: String,
+    /// The key that every request is signed with, if any is.
+    pub signing_key: Option<Arc<SigningKey>>,
 }
 
 impl Identity {
@@ -163,7 +167,7 @@ impl Identity {
             Some(contact) => format!("{user_agent} (+{contact})"),
             None => user_agent.to_owned(),
         };
-        Identity { user_agent, product }
+        Identity { user_agent, product, signing_key: None }
     }
 }
 

@@ -186,7 +186,7 @@ pub fn peak_memory(process: u32) -> Option<u64> {
 fn large_pages_on_every_slot_stay_within_the_memory() {
     let server = Hostile::serve(answer);
     let out = tempfile::tempdir().unwrap();
-    let words = ["--memory", "256M", "--time", "8s", "--delay", "0s"];
+    let words = ["--memory", "256M", "--time", "12s", "--delay", "0s"];
     let mut child = crawl_of(&server, out.path(), &[("large", 200)], &words).spawn().unwrap();
     let (started, mut peak) = (Instant::now(), 0);
     while child.try_wait().unwrap().is_none() && started.elapsed() < Duration::from_secs(60) {

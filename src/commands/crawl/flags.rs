@@ -143,6 +143,12 @@ pub struct Args {
     /// How to reach you, for the User-Agent header: a URL or a mail address
     #[arg(long, value_name = "URL")]
     pub(super) contact: Option<String>,
+    /// Sign every request with this key (Web Bot Auth); `pith key new` makes one
+    #[arg(long, value_name = "KEY")]
+    pub(super) sign_key: Option<PathBuf>,
+    /// Where the directory of the key is found, for the Signature-Agent header
+    #[arg(long, value_name = "URL", requires = "sign_key")]
+    pub(super) sign_agent: Option<url::Url>,
     /// Cut bodies behind this many bytes
     #[arg(long, value_name = "SIZE", default_value = "10M", value_parser = size)]
     pub(super) max_body: u64,

@@ -11,6 +11,7 @@ use pith_crawler::{
     RefreshPolicy, Scope, Topic, TopicModel, TopicProfile, order_named,
 };
 
+use super::super::key;
 use super::flags::{Args, OrderArg, RefreshPolicyArg, ShardFormatArg, TopicModelArg};
 use super::seeds::seeds;
 use crate::exit::Failure;
@@ -38,6 +39,9 @@ pub(super) fn plan(args: &Args) -> Result<Plan, Failure> {
         (false, false) => Follow::Links,
     };
     plan.identity = Identity::new(&args.user_agent, args.contact.as_deref());
+    if let Some(path) = &args.sign_key {
+        plan.identity.signing_key = Some(Arc::new(key::read(path, args.sign_agent.as_ref())?));
+    }
     plan.response_limits.max_bytes = usize::try_from(args.max_body).unwrap_or(usize::MAX);
     plan.response_limits.max_time = args.timeout;
     plan.response_limits.any_type = args.any_type;
