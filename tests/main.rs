@@ -52,6 +52,8 @@ mod readme;
 mod recrawl;
 #[path = "main/repair.rs"]
 mod repair;
+#[path = "main/requests.rs"]
+mod requests;
 #[path = "main/resume.rs"]
 mod resume;
 #[path = "main/rules.rs"]

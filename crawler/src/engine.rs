@@ -414,7 +414,7 @@ impl<'c, F: Frontier> Crawl<'c, F> {
         let late = |_| Error::Unavailable("it does not tell its hosts".to_owned());
         let report = tokio::time::timeout(LAST_ANSWERS, self.progress.report(self.backend(), stop)).await;
         self.writer.finish()?;
-        let report = report.map_err(late)??;
+        let report = Report { unheard_this_run: self.processor.unheard(), ..report.map_err(late)?? };
         tracing::info!(why = ?stop, pages = report.pages, pending = report.pending, "the crawl has ended");
         Ok(report)
     }

@@ -21,12 +21,12 @@ use self::failure::{Failure, no_address, outcome_of};
 use self::head::{declared_type, format_head, retry_after, utf8_or_latin1};
 use crate::decode::{Body, Fed};
 use crate::error::Error;
-use crate::frontier::host_of;
 use crate::media_type::{is_text, sniff};
 use crate::memory::{Budget, NoMemory, Share};
 use crate::outcome::Outcome;
 use crate::page::{Page, Truncation};
 use crate::plan::Plan;
+use crate::request_headers::RequestHeaders;
 use crate::resolve::Resolver;
 use crate::signature::SigningKey;
 use crate::trouble::has_network;
@@ -97,7 +97,7 @@ pub(crate) struct Fetcher {
     max_bytes: usize,
     min_rate: u64,
     any_type: bool,
-    credentials: std::collections::HashMap<String, (String, String)>,
+    headers: RequestHeaders,
     signing_key: Option<Arc<SigningKey>>,
 }
 
@@ -112,7 +112,7 @@ impl Fetcher {
             max_bytes: plan.response_limits.max_bytes,
             min_rate: plan.response_limits.min_rate,
             any_type: plan.response_limits.any_type,
-            credentials: plan.network.credentials.clone(),
+            headers: plan.network.headers.clone(),
             signing_key: plan.identity.signing_key.clone(),
         })
     }
@@ -224,11 +224,7 @@ impl Fetcher {
                 }
             }
         }
-        if !self.credentials.is_empty()
-            && let Some((user, password)) = self.credentials.get(&host_of(url))
-        {
-            request = request.basic_auth(user, Some(password));
-        }
+        request = self.headers.add_to(request, url);
         if let Some(key) = &self.signing_key {
             request = key.headers(url).into_iter().fold(request, |request, (name, value)| request.header(name, value));
         }

@@ -28,6 +28,7 @@ use crate::outcome::Outcome;
 use crate::pace::{Addresses, Failures, Health};
 use crate::page::Page;
 use crate::plan::Plan;
+use crate::progress::Unheard;
 use crate::resolve::Resolver;
 use crate::robots_cache::{RobotsCache, Rules};
 use crate::scope::Scope;
@@ -101,6 +102,8 @@ pub(crate) struct Processor<'c, F> {
     hops: RefCell<RobotsHops>,
     pauses: RefCell<Pauses>,
     owners: Owners,
+    /// Pages that ask for something and were not heard: not to be stored, or not to be followed.
+    unheard: Cell<Unheard>,
     /// Hosts that wait for a slot: so many requests that have used up their patience are aborted.
     n_waiting: Cell<usize>,
     live: LiveTables,
@@ -128,6 +131,7 @@ impl<'c, F: Frontier> Processor<'c, F> {
             hops: RefCell::default(),
             pauses: RefCell::default(),
             owners: Owners::new(plan),
+            unheard: Cell::default(),
             n_waiting: Cell::new(0),
             live: LiveTables::default(),
         })
@@ -221,6 +225,11 @@ impl<'c, F: Frontier> Processor<'c, F> {
         }
     }
 
+    /// Pages of this run whose wishes were not heard.
+    pub(crate) fn unheard(&self) -> Unheard {
+        self.unheard.get()
+    }
+
     /// Says how many hosts wait for a slot.
     pub(crate) fn set_waiting(&self, n_waiting: usize) {
         self.n_waiting.set(n_waiting);
@@ -261,7 +270,9 @@ impl<'c, F: Frontier> Processor<'c, F> {
         drop(slot);
         let Some((response, reader)) = fetched else { return self.abort(lease, elapsed).await };
         if self.is_postponed(&response) {
-            return self.give_back(lease, HostRest::AfterResponse(self.plan.politeness.delay.after(elapsed))).await;
+            return self
+                .give_back(lease, HostRest::AfterResponse(self.plan.politeness.delay_of(&host).after(elapsed)))
+                .await;
         }
         self.rest_host(&lease, &host, elapsed, health_of(&response), crawl_delay).await?;
         self.handle_response(lease, response, reader, elapsed).await
@@ -279,7 +290,7 @@ impl<'c, F: Frontier> Processor<'c, F> {
 
     /// Gives a lease back whose response took too long while other hosts waited. No attempt is counted.
     async fn abort(&self, lease: Lease, elapsed: Duration) -> Result<Processed, Error> {
-        let rest = self.plan.politeness.delay.after(elapsed);
+        let rest = self.plan.politeness.delay_of(&lease.link.host()).after(elapsed);
         self.give_back(lease, HostRest::Aborted(rest)).await
     }
 
@@ -355,7 +366,7 @@ impl<'c, F: Frontier> Processor<'c, F> {
     }
 
     fn rest_after(&self, host: &str, elapsed: Duration, health: Health, crawl_delay: Option<Duration>) -> Duration {
-        let usual = self.plan.politeness.delay.after(elapsed);
+        let usual = self.plan.politeness.delay_of(host).after(elapsed);
         let asked = crawl_delay.unwrap_or_default().min(MAX_CRAWL_DELAY);
         let rest = usual.max(asked).max(self.failures.borrow_mut().back_off(host, health));
         if health != Health::Healthy {

@@ -75,6 +75,15 @@ pub struct DomainRow {
     pub pending: u64,
 }
 
+/// Pages that asked for something which the crawl was not told to obey.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Unheard {
+    /// Not to be stored.
+    pub noindex: u64,
+    /// That their links are not followed.
+    pub nofollow: u64,
+}
+
 /// The report of a crawl.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
@@ -94,6 +103,8 @@ pub struct Report {
     pub outcomes_this_run: BTreeMap<&'static str, u64>,
     /// URLs that this run has found reserved by their owners, by the signal that said so.
     pub reserved_this_run: BTreeMap<&'static str, u64>,
+    /// Pages of this run whose wishes were not obeyed.
+    pub unheard_this_run: Unheard,
     /// Pages stored, over all runs, as everything below.
     pub pages: u64,
     /// Their bytes.
@@ -234,6 +245,7 @@ impl Progress {
             bytes_this_run: totals.bytes.saturating_sub(self.before.bytes),
             outcomes_this_run: counted_now.filter(|(_, count)| *count > 0).collect(),
             reserved_this_run: BTreeMap::new(),
+            unheard_this_run: Unheard::default(),
             pages,
             bytes: totals.bytes,
             bytes_per_page: totals.bytes as f64 / (pages.max(1)) as f64,

@@ -22,7 +22,7 @@ use self::plan::{order, plan, refresh, shard_options};
 use self::reach::{REACH_NAME, take_up};
 use self::repair::Folders;
 pub use self::report::format_size;
-use self::report::{Display, print_harvest, print_report, print_resting, report_json, save_topic};
+use self::report::{Display, advise, print_harvest, print_report, print_resting, report_json, save_topic};
 use super::corpus::failure;
 use crate::exit::{Exit, Failure};
 use crate::signal::Signal;
@@ -91,6 +91,7 @@ pub fn run(args: Args) -> Result<Exit, Failure> {
     } else if !args.quiet {
         print_report(&report)?;
         print_resting(frontier.next_resting_host())?;
+        advise(&report, &args);
         if args.recrawl {
             let (asked, changed) = frontier.refreshed();
             outln!("{asked} pages were asked for again, {changed} of them had changed");

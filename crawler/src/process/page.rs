@@ -46,6 +46,7 @@ impl<F: Frontier> Processor<'_, F> {
         let counted = found.filter(|_| follow == Follow::Links && !is_duplicate);
         let outlinks = counted.map(|found| self.outlinks(&lease.link, &page, found, directives));
         self.ask_for_samples().await?;
+        self.count_unheard(directives);
         if directives.noindex && self.plan.politeness.noindex {
             let settled = done(Outcome::NoIndex, 0, elapsed);
             return Ok(Processed::Settle(Settlement { lease, settled, outlinks }));
@@ -77,19 +78,25 @@ impl<F: Frontier> Processor<'_, F> {
 
     /// The robots directives of a page, in its headers and in its HTML.
     fn directives(&self, page: &Page, found: Option<&PageLinks>) -> RobotsDirectives {
+        const NAME: &[u8] = b"x-robots-tag:";
         let mut directives = found.map(|found| found.robots).unwrap_or_default();
-        if self.plan.politeness.nofollow || self.plan.politeness.noindex {
-            for line in page.head.split(|&byte| byte == b'\n') {
-                let line = String::from_utf8_lossy(line);
-                if let Some((name, value)) = line.split_once(':')
-                    && name.eq_ignore_ascii_case("x-robots-tag")
-                {
-                    directives =
-                        directives.and(RobotsDirectives::from_header(value.trim(), &self.plan.identity.product));
-                }
+        for line in page.head.split(|&byte| byte == b'\n') {
+            if let Some((name, value)) = line.split_at_checked(NAME.len())
+                && name.eq_ignore_ascii_case(NAME)
+            {
+                let value = String::from_utf8_lossy(value);
+                directives = directives.and(RobotsDirectives::from_header(value.trim(), &self.plan.identity.product));
             }
         }
         directives
+    }
+
+    /// Counts a page whose wishes this crawl does not hear.
+    fn count_unheard(&self, directives: RobotsDirectives) {
+        let mut unheard = self.unheard.get();
+        unheard.noindex += u64::from(directives.noindex && !self.plan.politeness.noindex);
+        unheard.nofollow += u64::from(directives.nofollow && !self.plan.politeness.nofollow);
+        self.unheard.set(unheard);
     }
 
     /// Offers the links of a stored page again: the plan may want others than when it was fetched.

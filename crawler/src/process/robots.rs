@@ -46,7 +46,9 @@ impl<F: Frontier> Processor<'_, F> {
         drop(slot);
         let Some(response) = response else { return self.abort(lease, elapsed).await };
         if self.is_postponed(&response) {
-            return self.give_back(lease, HostRest::AfterResponse(self.plan.politeness.delay.after(elapsed))).await;
+            return self
+                .give_back(lease, HostRest::AfterResponse(self.plan.politeness.delay_of(host).after(elapsed)))
+                .await;
         }
         let health = robots_health(&response);
         let answer = match response {

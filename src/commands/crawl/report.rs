@@ -202,6 +202,21 @@ pub(super) fn print_report(report: &Report) -> Result<(), Failure> {
     Ok(())
 }
 
+/// What a crawler that means well would do otherwise, said once, on stderr.
+pub(super) fn advise(report: &Report, args: &Args) {
+    let unheard = report.unheard_this_run;
+    for (count, word) in [(unheard.noindex, "noindex"), (unheard.nofollow, "nofollow")] {
+        if count > 0 {
+            let pages = if count == 1 { "1 page says".to_owned() } else { format!("{count} pages say") };
+            sayln!("{pages} {word}, which was not asked of this crawl: `--{word}` obeys");
+        }
+    }
+    let has_contact = args.contact.is_some() || args.user_agent.contains(['@', '+']);
+    if !has_contact && !args.allow_private {
+        sayln!("nobody who minds this crawl can reach you: `--contact` puts a URL or a mail address into its name");
+    }
+}
+
 /// How many URLs wait, and how many of them for hosts that have had their share.
 fn describe_waiting(report: &Report) -> String {
     let in_all: u64 = report.domains.iter().map(|row| row.pending).sum();
