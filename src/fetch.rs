@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 
 use pith_corpus::warc::{self, PageKind};
 use pith_crawler::{
-    Breadth, Control, Delay, Follow, LocalFrontier, LocalOptions, Network, OwnerPreferences, Page, Plan, Reach, Report,
-    Scope, Sink, host_of,
+    Breadth, Control, Delay, Follow, MemoryFrontier, MemoryOptions, Network, OwnerPreferences, Page, Plan, Reach,
+    Report, Scope, Sink, host_of,
 };
 use url::Url;
 
@@ -29,18 +29,7 @@ pub struct FetchOptions {
 /// Fetches the pages of these URLs, through redirects, in the order of the URLs where they are not redirected.
 pub fn fetch(urls: &[Url], options: FetchOptions) -> Result<(Vec<warc::Page>, Report), Failure> {
     let plan = plan(urls, options);
-    let folder = tempfile::tempdir().map_err(|error| {
-        Failure::new(format!("{}: cannot make a folder: {error}", std::env::temp_dir().display()))
-            .hint("TMPDIR names another place for temporary files")
-    })?;
-    let frontier = LocalFrontier::open(
-        folder.path(),
-        LocalOptions {
-            first_rest: plan.politeness.delay.least(),
-            slots: plan.slots,
-            ..LocalOptions::new(Box::new(Breadth))
-        },
-    )?;
+    let frontier = MemoryFrontier::new(MemoryOptions::new(Box::new(Breadth)));
     let pages = Arc::new(Mutex::new(Vec::new()));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let sink = Box::new(Collected(pages.clone()));
