@@ -6,6 +6,7 @@
 mod choosing;
 mod limits;
 mod settling;
+mod telling;
 
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
@@ -19,14 +20,13 @@ use self::limits::RunLimits;
 use self::settling::{Ended, Settling};
 use crate::control::{Control, Limit, Orders, Session};
 use crate::error::Error;
-use crate::frontier::{Frontier, LeaseId, Settled, Settlement, Totals};
+use crate::frontier::{Frontier, LeaseId, Settlement, Totals};
 use crate::load::Load;
 use crate::outcome::Outcome;
 use crate::plan::Plan;
 use crate::process::{Processed, Processor, Task};
-use crate::progress::{Progress, Report, Status, Stop, errors};
+use crate::progress::{Progress, Report, Stop};
 use crate::sink::Sink;
-use crate::snapshot::{Phase, Snapshot};
 use crate::writer::{Committed, PageWriter};
 
 /// How often snapshots are published and leases without a page are settled.
@@ -328,77 +328,6 @@ impl<'c, F: Frontier> Crawl<'c, F> {
             if ended.is_none() {
                 return Ok(());
             }
-        }
-    }
-
-    /// Tells whoever looks, and the log, which URLs are settled.
-    fn tell(&mut self, ended: &Ended) {
-        for Settlement { lease, settled, .. } in &ended.batch {
-            let url = &lease.link.url;
-            self.held.0.remove(&lease.id);
-            if ended.result.fenced.contains(&lease.id) {
-                tracing::warn!(url = url.as_str(), "the lease was lost before it was settled");
-                continue;
-            }
-            match settled {
-                Settled::Done(record) => {
-                    let (bytes, milliseconds) = (record.bytes, record.milliseconds);
-                    tracing::debug!(
-                        url = url.as_str(),
-                        outcome = record.outcome.name(),
-                        bytes,
-                        milliseconds,
-                        "settled"
-                    );
-                    self.processor.live().settled(url, record);
-                }
-                Settled::Retry => tracing::debug!(url = url.as_str(), attempts = lease.attempts + 1, "to be retried"),
-            }
-        }
-    }
-
-    /// Publishes a snapshot if somebody looks.
-    fn publish(&mut self, session: &Session<'_>, in_flight: usize) {
-        self.progress.record(&self.totals);
-        if !session.is_watched() {
-            return;
-        }
-        if !self.processor.live().have_begun() {
-            let (live, backend) = (self.processor.live(), self.backend());
-            self.aside.push(Box::pin(async move {
-                live.begin(backend).await;
-                Ok(())
-            }));
-        }
-        let phase = match (self.limits.stop(), self.is_paused) {
-            (Some(_), _) => Phase::Stopping,
-            (None, true) => Phase::Paused,
-            (None, false) => Phase::Running,
-        };
-        let counted = Outcome::ALL.iter().map(|&outcome| (outcome.name(), self.totals.of(outcome)));
-        let mut snapshot = Snapshot {
-            phase,
-            status: self.status(in_flight),
-            limits: self.limits.in_force(),
-            outcomes: counted.filter(|(_, count)| *count > 0).collect(),
-            ..Snapshot::default()
-        };
-        self.processor.live().fill(&mut snapshot);
-        session.publish(snapshot);
-    }
-
-    fn status(&self, in_flight: usize) -> Status {
-        let (elapsed, rate) = (self.progress.elapsed(), self.progress.rate(&self.totals));
-        Status {
-            elapsed,
-            pages: self.totals.of(Outcome::Stored),
-            bytes: self.totals.bytes,
-            errors: errors(&self.totals),
-            rate,
-            in_flight,
-            gauges: self.backend().gauges(),
-            trouble: self.trouble,
-            left: self.limits.time_left(&self.totals, elapsed, rate),
         }
     }
 

@@ -1,17 +1,19 @@
 //! The writer thread, which owns the sink: pages go in, and what they are settled with comes back when they are durable.
 
+mod pause;
+
 use std::io;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, mpsc};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 use tokio::sync::{Notify, mpsc as replies};
 
+use self::pause::Pause;
 use crate::error::Error;
 use crate::frontier::Settlement;
 use crate::page::Page;
 use crate::sink::Sink;
-use crate::trouble::sink_trouble;
 
 /// The longest time before a page is made durable.
 const COMMIT_INTERVAL: Duration = Duration::from_millis(250);
@@ -24,13 +26,6 @@ const COMMIT_BYTES: usize = 12 << 20;
 const MAX_BACKLOG_BYTES: usize = 4 << 20;
 /// Uncommitted pages above which nothing new is fetched (backpressure).
 const MAX_UNCOMMITTED: usize = 4096;
-
-/// The first pause after an error of the sink that may pass; it doubles as long as the trouble goes on.
-const FIRST_PAUSE: Duration = Duration::from_millis(100);
-/// The longest pause.
-const MAX_PAUSE: Duration = Duration::from_secs(5);
-/// How often a pause looks whether the crawl is to end.
-const PAUSE_STEP: Duration = Duration::from_millis(50);
 
 /// The settlements of pages that are durable now, and the sink position after them.
 pub(crate) struct Committed {
@@ -46,55 +41,6 @@ pub(crate) struct PageWriter {
     n_uncommitted: usize,
     backlog: Arc<Backlog>,
     pause: Arc<Pause>,
-}
-
-/// The pause of a sink that cannot write for now.
-#[derive(Default)]
-struct Pause {
-    trouble: Mutex<Option<&'static str>>,
-    /// Whether the crawl ends: what cannot be written now is given up.
-    is_ending: AtomicBool,
-    /// Whether the crawl waits for the pages that it has handed over.
-    is_awaited: AtomicBool,
-}
-
-impl Pause {
-    fn trouble(&self) -> Option<&'static str> {
-        *self.trouble.lock().expect("nothing panics while it holds this")
-    }
-
-    fn set(&self, trouble: Option<&'static str>) {
-        *self.trouble.lock().expect("nothing panics while it holds this") = trouble;
-    }
-
-    /// Calls the sink again and again while its errors may pass, until it succeeds or the crawl ends.
-    fn retry<T>(&self, mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
-        let mut pause = FIRST_PAUSE;
-        loop {
-            let error = match call() {
-                Ok(done) => {
-                    self.set(None);
-                    return Ok(done);
-                }
-                Err(error) => error,
-            };
-            let trouble = sink_trouble(&error);
-            self.set(trouble);
-            if trouble.is_none() || !self.sleep(pause) {
-                return Err(error);
-            }
-            pause = (pause * 2).min(MAX_PAUSE);
-        }
-    }
-
-    /// Sleeps; gives `false` when the crawl ends.
-    fn sleep(&self, time: Duration) -> bool {
-        let until = Instant::now() + time;
-        while Instant::now() < until && !self.is_ending.load(Ordering::Relaxed) {
-            std::thread::sleep(PAUSE_STEP.min(time));
-        }
-        !self.is_ending.load(Ordering::Relaxed)
-    }
 }
 
 /// Pages that were queued and not yet written by the sink.
@@ -270,6 +216,8 @@ fn report(
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Mutex;
+
     use url::Url;
 
     use super::*;

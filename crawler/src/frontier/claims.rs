@@ -9,8 +9,9 @@ use std::path::Path;
 use hashbrown::HashMap;
 
 use super::records::{Record, Records};
-use super::{Kind, Link, Outcome};
+use super::{Kind, Link};
 use crate::error::Error;
+use crate::outcome::Outcome;
 
 const RECORD_BYTES: usize = 16;
 /// With so many hops a URL may run out of them before it has led anywhere; with fewer there are enough left.

@@ -20,10 +20,11 @@ use xxhash_rust::xxh3::xxh3_64;
 use self::batch::{BatchHeader, HEADER_BYTES as BATCH_HEADER_BYTES};
 use self::event::{decode, encode, encode_link};
 use self::syncer::Syncer;
+use super::Link;
 use super::files::{self, io_error, open_append, sync_folder};
-use super::{Link, Validators};
 use crate::error::Error;
 use crate::order::Priority;
+use crate::validators::Validators;
 
 const MAGIC: &[u8; 8] = b"pithfr02";
 /// The journal of the version before, whose batches cannot be found again behind damage.
@@ -328,8 +329,9 @@ fn number_slot(offset: u64) -> usize {
 #[cfg(test)]
 mod tests {
     use super::super::visits::VisitRecord;
-    use super::super::{FetchRecord, Kind, Outcome};
+    use super::super::{FetchRecord, Kind};
     use super::*;
+    use crate::outcome::Outcome;
     use std::time::{Duration, UNIX_EPOCH};
 
     fn events() -> Vec<Event> {

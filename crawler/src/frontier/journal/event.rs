@@ -4,8 +4,10 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use super::super::records::Record;
 use super::super::visits::VisitRecord;
-use super::super::{FetchRecord, Kind, Link, Outcome, Validators};
+use super::super::{FetchRecord, Kind, Link};
 use crate::order::Priority;
+use crate::outcome::Outcome;
+use crate::validators::Validators;
 
 /// How much of a link's text is kept, for policies that read it.
 const MAX_ANCHOR_BYTES: usize = 160;
