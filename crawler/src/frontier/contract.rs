@@ -208,6 +208,7 @@ contract! {
     a_host_rests_as_long_as_it_was_told,
     a_lease_given_back_is_next_and_one_to_try_again_is_last,
     what_concerns_a_lease_that_has_ended_is_refused,
+    what_is_asked_for_twice_is_done_once,
     the_policy_decides_the_order,
     a_url_found_again_moves_ahead_and_is_still_handed_out_once,
     a_host_gives_no_more_than_its_budget_which_may_change,
@@ -338,6 +339,22 @@ fn what_concerns_a_lease_that_has_ended_is_refused<B: Backend>() {
     let Claim::Granted(claim) = bench.claim("h1.test") else { panic!("it is free") };
     bench.release(claim).unwrap();
     assert!(is_fenced(bench.release(claim)));
+}
+
+fn what_is_asked_for_twice_is_done_once<B: Backend>() {
+    let bench = open::<B>();
+    bench.offer(&links(1, 0..3));
+    let first = bench.answered();
+    let second = bench.fetch();
+    bench.rest(&first, HostRest::AfterResponse(Duration::ZERO)).unwrap();
+    assert!(matches!(bench.lease(), Next::Wait(_)), "the host is busy with the second");
+    bench.rest(&second, HostRest::AfterResponse(Duration::ZERO)).unwrap();
+    let mut n_requests = 0;
+    at_once(bench.frontier.hosts(&mut |host| n_requests += host.fetched)).unwrap();
+    assert_eq!(n_requests, 2);
+    bench.end(first, done(Outcome::Stored));
+    bench.end(second, done(Outcome::Stored));
+    assert_eq!(bench.drain().len(), 1);
 }
 
 fn the_policy_decides_the_order<B: Backend>() {

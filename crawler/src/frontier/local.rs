@@ -197,6 +197,8 @@ pub(crate) enum Stage {
 /// The state of a lease until it is settled.
 struct ActiveLease {
     fence: u64,
+    /// Whether its host was let go: that is done once, however often it is asked for.
+    has_rested: bool,
     priority: Priority,
     attempts: u8,
     kind: Kind,

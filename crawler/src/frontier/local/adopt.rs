@@ -67,7 +67,15 @@ impl Inner {
         let id = LeaseKey { host, url: number, offset };
         let at = fetched_at.duration_since(UNIX_EPOCH).map_or(1, |time| (time.as_millis() as u64).max(1));
         let fence = self.next_fence();
-        let held = ActiveLease { fence, priority, attempts: 0, kind: Kind::Page, is_refresh, fetched_at: Some(at) };
+        let held = ActiveLease {
+            fence,
+            has_rested: false,
+            priority,
+            attempts: 0,
+            kind: Kind::Page,
+            is_refresh,
+            fetched_at: Some(at),
+        };
         self.leased.insert(id, held);
         self.leased_urls.insert(number);
         self.drop_stale(host)?;

@@ -39,6 +39,9 @@ impl LocalFrontier {
     pub fn rest(&self, lease: &Lease, rest: HostRest) -> Result<(), FrontierError> {
         let mut inner = self.lock();
         let id = inner.held(lease.id)?;
+        if inner.leased.get_mut(&id).is_some_and(|held| std::mem::replace(&mut held.has_rested, true)) {
+            return Ok(());
+        }
         if lease.link.kind == Kind::Page && !matches!(rest, HostRest::NotRequested(_)) {
             inner.hosts.get_mut(id.host).pages += 1;
         }

@@ -170,7 +170,10 @@ impl Inner {
         let id = LeaseKey { host: number, url, offset };
         let fence = self.next_fence();
         let (kind, is_refresh) = (link.kind, false);
-        self.leased.insert(id, ActiveLease { fence, priority, attempts, kind, is_refresh, fetched_at: None });
+        self.leased.insert(
+            id,
+            ActiveLease { fence, has_rested: false, priority, attempts, kind, is_refresh, fetched_at: None },
+        );
         self.leased_urls.insert(url);
         self.drop_stale(number)?;
         Ok(Lease { link, attempts, validators: None, patience, id: id.leased(fence) })

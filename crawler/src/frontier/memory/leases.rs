@@ -48,7 +48,7 @@ impl State {
         self.last_fence += 1;
         let until = self.options.lease_time.map(|time| now + time);
         self.ends.extend(until.map(|until| (until, key)));
-        self.held.insert(key, Held { fence: self.last_fence, worker: worker.clone(), until });
+        self.held.insert(key, Held { fence: self.last_fence, worker: worker.clone(), has_rested: false, until });
         LeaseId::new(key, self.last_fence)
     }
 
@@ -115,6 +115,9 @@ impl State {
 
     pub(super) fn rest(&mut self, id: LeaseId, rest: HostRest) -> Result<(), FrontierError> {
         self.check(id)?;
+        if self.held.get_mut(&id.key()).is_some_and(|held| std::mem::replace(&mut held.has_rested, true)) {
+            return Ok(());
+        }
         let entry = &self.urls[id.key() as usize];
         self.rest_host(entry.host, rest, entry.link.kind == Kind::Page);
         Ok(())

@@ -45,6 +45,8 @@ pub(super) enum Stage {
 pub(super) struct Held {
     pub(super) fence: u64,
     pub(super) worker: WorkerId,
+    /// Whether its host was let go: that is done once, however often it is asked for.
+    pub(super) has_rested: bool,
     /// When it ends unless it is renewed.
     pub(super) until: Option<Duration>,
 }
