@@ -3,7 +3,7 @@
 use super::FetchRecord;
 use crate::outcome::Outcome;
 
-/// What [`Frontier::offer`] did with the links.
+/// What [`Frontier::offer`](crate::Frontier::offer) did with the links.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Offered {
     /// URLs never seen before.

@@ -13,7 +13,7 @@ pub struct Lease {
     /// How often it was tried before.
     pub attempts: u8,
     /// The validators (`ETag`, `Last-Modified`) of the stored copy, for a conditional request. After a fetch they are
-    /// replaced by the new ones, which [`Frontier::settle`] stores.
+    /// replaced by the new ones, which [`Frontier::settle`](crate::Frontier::settle) stores.
     pub validators: Option<Box<Validators>>,
     /// How long the response may take while other hosts wait for a slot; `None` for as long as it needs.
     pub patience: Option<Duration>,
@@ -69,7 +69,7 @@ impl Default for WorkerId {
     }
 }
 
-/// The answer to [`Frontier::lease`].
+/// The answer to [`Frontier::lease`](crate::Frontier::lease).
 #[derive(Debug)]
 pub enum Leases {
     /// Fetch these URLs, each of another host.

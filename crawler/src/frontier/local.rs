@@ -101,7 +101,7 @@ impl LocalFrontier {
         Ok(LocalFrontier { inner: Mutex::new(Inner::open(folder, options)?) })
     }
 
-    /// The sink position that was last passed to [`Frontier::settle`]; empty for a new frontier.
+    /// The sink position that was last passed to [`Frontier::settle`](crate::Frontier::settle); empty for a new frontier.
     pub fn sink_position(&self) -> Vec<u8> {
         self.lock().sink_position.clone()
     }

@@ -5,7 +5,7 @@ use bytes::Bytes;
 use super::{Lease, LeaseId, Link};
 use crate::outcome::Outcome;
 
-/// What [`Frontier::settle`] did.
+/// What [`Frontier::settle`](crate::Frontier::settle) did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SettledBatch {
     /// Leases that were not the worker's any more: nothing of theirs was recorded.
