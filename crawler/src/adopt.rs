@@ -84,7 +84,8 @@ pub fn adopt(
 }
 
 /// Reads the links of stored pages again, for a plan that wants more than when they were fetched: another scope, more
-/// clicks. What is new is offered; nothing is settled. Gives how many pages had links to read.
+/// clicks. What is new is offered; nothing is settled. URLs that redirected out of the scope are put back: where they led
+/// is kept nowhere. Gives how many pages had links to read.
 ///
 /// # Errors
 /// When the frontier cannot be written, or a page cannot be read.
@@ -104,6 +105,7 @@ pub fn offer_links_again(
         at_once(processor.offer_links_again(&link, &page, scan_links(&processor, &page)))?;
         n_pages += 1;
     }
+    frontier.put_back(Outcome::OutOfScope)?;
     frontier.finish_adoption()?;
     Ok(n_pages)
 }

@@ -40,7 +40,7 @@ pub use link::{Kind, Link, host_of};
 #[cfg(test)]
 pub(crate) use local::Stage;
 pub(crate) use local::StoredLease;
-pub use local::{LocalFrontier, LocalOptions, RestingHost};
+pub use local::{LocalFrontier, LocalOptions, RestingHost, max_hosts};
 pub use memory::{MemoryFrontier, MemoryOptions};
 pub use names::is_frontier_file;
 pub(crate) use patient::PatientFrontier;

@@ -64,7 +64,7 @@ pub use error::Error;
 pub use frontier::{
     Claim, ContentMatch, FetchRecord, Frontier, FrontierError, Gauges, HostRest, HostTally, Kind, Lease, LeaseId,
     Leases, Link, LocalFrontier, LocalOptions, MemoryFrontier, MemoryOptions, Next, Offered, Outlinks, RestingHost,
-    Settled, SettledBatch, Settlement, StoredRobots, Totals, WorkerId, host_of, is_frontier_file,
+    Settled, SettledBatch, Settlement, StoredRobots, Totals, WorkerId, host_of, is_frontier_file, max_hosts,
 };
 pub use host_name::HostName;
 pub use links::{AnchorText, FoundLink, LinkScanner, PageLinks, RobotsDirectives, Source};

@@ -12,6 +12,8 @@ const BACK_OFF: Duration = Duration::from_secs(1);
 const MAX_BACK_OFF: Duration = Duration::from_secs(300);
 /// Consecutive failures to reach a host after which it counts as unreachable.
 const UNREACHABLE_AFTER: u32 = 4;
+/// The largest number of hosts with failures; at more, all entries are dropped and learned again.
+const MAX_FAILING_HOSTS: usize = 200_000;
 
 /// The rest between the end of a host's response and the next request to it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -78,6 +80,9 @@ impl Failures {
                 self.consecutive.remove(host);
             }
             return Duration::ZERO;
+        }
+        if self.consecutive.len() >= MAX_FAILING_HOSTS {
+            self.consecutive.clear();
         }
         let (failures, unreachable) = self.consecutive.entry(host.to_owned()).or_default();
         *failures += 1;

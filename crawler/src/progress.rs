@@ -121,8 +121,10 @@ pub struct Report {
     pub known: u64,
     /// URLs that still wait.
     pub pending: u64,
-    /// Hosts ever seen.
+    /// Hosts that are known.
     pub hosts: u64,
+    /// Links to further hosts, for which there was no room in the memory.
+    pub postponed: u64,
     /// Domains with at least one stored page.
     pub n_domains: u64,
     /// Each domain, the one with most pages first.
@@ -255,6 +257,7 @@ impl Progress {
             known: gauges.known,
             pending: gauges.pending,
             hosts: gauges.hosts,
+            postponed: gauges.postponed,
             n_domains: domains.iter().filter(|row| row.pages > 0).count() as u64,
             domains,
         })

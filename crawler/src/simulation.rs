@@ -65,6 +65,7 @@ fn no_crash_at_any_moment_breaks_a_promise() {
     println!("{n_seeds} seeds: {total:?}");
     // A simulation in which nothing happens proves nothing.
     assert!(total.n_stored > n_seeds && total.n_crashes > n_seeds && total.n_adopted > 0, "{total:?}");
+    assert!(total.n_without_room > n_seeds / 20, "{total:?}");
 }
 
 #[test]

@@ -15,6 +15,7 @@ use pith_corpus::folder::{FolderKind, OwnedFolder};
 use pith_corpus::warc::is_shard_name;
 use pith_crawler::{
     Control, Explore, Frontier, LocalFrontier, LocalOptions, OpenFiles, Plan, Report, Sink, Stop, is_frontier_file,
+    max_hosts,
 };
 
 pub use self::flags::{Args, duration, size, user_agent};
@@ -60,6 +61,7 @@ pub fn run(args: Args) -> Result<Exit, Failure> {
         refresh: refresh(&args),
         slots: plan.slots,
         tracks_depth: plan.limits.depth.is_some(),
+        max_hosts: max_hosts(plan.memory),
         ..LocalOptions::new(order)
     };
     if args.repair {

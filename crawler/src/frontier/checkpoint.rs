@@ -10,7 +10,7 @@ use super::Totals;
 use super::files::replace;
 use super::hosts::{Host, Hosts};
 use super::journal::Fields;
-use super::queue::{EndBuffer, FifoQueue};
+use super::queue::{EndBuffer, FifoQueue, Queues};
 use crate::error::Error;
 use crate::order::Priority;
 
@@ -45,6 +45,8 @@ pub(super) struct Snapshot {
     pub(super) scope_extensions: Vec<String>,
     /// Host, priority and record offset of leased URLs. They are queued again when the snapshot is loaded.
     pub(super) leased: Vec<(u32, Priority, u64)>,
+    /// The links that wait for room among the hosts.
+    pub(super) postponed: FifoQueue,
 }
 
 /// Writes a checkpoint.
@@ -81,6 +83,7 @@ pub(super) fn save(path: &Path, snapshot: &Snapshot, hosts: &Hosts) -> Result<()
     }
     out.extend((hosts.len() as u32).to_le_bytes());
     hosts.iter().for_each(|(_, host)| put_host(host, &mut out));
+    put_queue(&snapshot.postponed, &mut out);
     write(path, &out)
 }
 
@@ -121,6 +124,10 @@ pub(super) fn load(path: &Path) -> Option<(Snapshot, Hosts)> {
     for _ in 0..fields.u32()? {
         read_host(&mut fields, &mut hosts)?;
     }
+    // Checkpoints of earlier versions end here.
+    if fields.at < body.len() {
+        snapshot.postponed = read_queue(&mut fields)?;
+    }
     Some((snapshot, hosts))
 }
 
@@ -132,39 +139,50 @@ fn put_host(host: &Host, out: &mut Vec<u8>) {
     }
     out.extend(host.bytes.to_le_bytes());
     out.extend(host.milliseconds.to_le_bytes());
-    out.extend((host.queues.0.len() as u32).to_le_bytes());
-    for queue in &host.queues.0 {
-        out.push(queue.priority.0);
-        put_numbers(queue.head.as_slice(), out);
-        put_numbers(queue.tail.as_slice(), out);
-        out.extend(queue.n_blocks.to_le_bytes());
-        out.extend(queue.first.to_le_bytes());
-        out.extend(queue.reserved.to_le_bytes());
-    }
+    let queues = host.queues.to_saved();
+    out.extend((queues.len() as u32).to_le_bytes());
+    queues.iter().for_each(|queue| put_queue(queue, out));
+}
+
+fn put_queue(queue: &FifoQueue, out: &mut Vec<u8>) {
+    out.push(queue.priority.0);
+    put_numbers(queue.head.as_slice(), out);
+    put_numbers(queue.tail.as_slice(), out);
+    out.extend(queue.n_blocks.to_le_bytes());
+    out.extend(queue.first.to_le_bytes());
+    out.extend(queue.reserved.to_le_bytes());
 }
 
 fn read_host(fields: &mut Fields<'_>, hosts: &mut Hosts) -> Option<()> {
-    let number = hosts.add(std::str::from_utf8(fields.slice()?).ok()?);
-    let host = hosts.get_mut(number);
-    host.pending = fields.u32()?;
-    host.fetched = fields.u32()?;
-    host.pages = fields.u32()?;
-    host.stored = fields.u32()?;
-    host.rest_milliseconds = fields.u32()?;
-    host.bytes = fields.u64()?;
-    host.milliseconds = fields.u64()?;
+    let name = std::str::from_utf8(fields.slice()?).ok()?;
+    let pending = fields.u32()?;
+    let [fetched, pages, stored, rest_milliseconds] = [fields.u32()?, fields.u32()?, fields.u32()?, fields.u32()?];
+    let (bytes, milliseconds) = (fields.u64()?, fields.u64()?);
     let n_queues = fields.u32()?;
-    host.queues.0.reserve_exact(n_queues.min(256) as usize);
-    for _ in 0..n_queues {
-        let mut queue = FifoQueue::new(Priority(fields.byte()?));
-        queue.head = EndBuffer::from_slice(&numbers(fields)?)?;
-        queue.tail = EndBuffer::from_slice(&numbers(fields)?)?;
-        queue.n_blocks = fields.u32()?;
-        queue.first = fields.u64()?;
-        queue.reserved = fields.u64()?;
-        host.queues.0.push(queue);
+    if name.is_empty() {
+        hosts.add_forgotten();
+        return (n_queues == 0).then_some(());
     }
+    let number = hosts.add_saved(name);
+    let host = hosts.get_mut(number);
+    host.pending = pending;
+    if [fetched, pages, stored, rest_milliseconds].iter().any(|value| *value > 0) || milliseconds > 0 {
+        (host.fetched, host.pages, host.stored) = (fetched, pages, stored);
+        (host.rest_milliseconds, host.bytes, host.milliseconds) = (rest_milliseconds, bytes, milliseconds);
+    }
+    let queues: Option<Vec<FifoQueue>> = (0..n_queues).map(|_| read_queue(fields)).collect();
+    host.queues = Queues::from_saved(queues?);
     Some(())
+}
+
+fn read_queue(fields: &mut Fields<'_>) -> Option<FifoQueue> {
+    let mut queue = FifoQueue::new(Priority(fields.byte()?));
+    queue.head = EndBuffer::from_slice(&numbers(fields)?)?;
+    queue.tail = EndBuffer::from_slice(&numbers(fields)?)?;
+    queue.n_blocks = fields.u32()?;
+    queue.first = fields.u64()?;
+    queue.reserved = fields.u64()?;
+    Some(queue)
 }
 
 fn put_numbers(values: &[u64], out: &mut Vec<u8>) {

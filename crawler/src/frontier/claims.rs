@@ -70,7 +70,7 @@ impl Claim {
             }
             _ => None,
         };
-        kept.filter(Claim::may_revive).map(|claim| Claim { is_settled: true, ..claim })
+        kept.map(|claim| Claim { is_settled: true, ..claim })
     }
 
     /// The link with the best of both claims, where it is better than this one.
@@ -133,10 +133,13 @@ pub(super) struct Claims {
     present: Vec<u64>,
     /// Changes that are not in the file: it must not be ahead of the journal.
     changed: HashMap<u32, Option<Claim>>,
+    /// Whether the journal behind the last checkpoint is being replayed: the file may have its claims already.
+    is_replay: bool,
 }
 
 impl Claims {
-    /// Opens the file as it was with so many URLs; the journal behind that is applied by the caller.
+    /// Opens the file as it was with so many URLs; the journal behind that is applied by the caller, who calls
+    /// [`Claims::write`] then.
     pub(super) fn open(path: &Path, n_urls: u32, tracks_depth: bool) -> Result<Claims, Error> {
         let records = Records::open(path)?;
         let mut present = Vec::new();
@@ -145,7 +148,7 @@ impl Claims {
                 super::local::set(&mut present, url);
             }
         })?;
-        Ok(Claims { tracks_depth, records, present, changed: HashMap::new() })
+        Ok(Claims { tracks_depth, records, present, changed: HashMap::new(), is_replay: true })
     }
 
     pub(super) fn tracks_depth(&self) -> bool {
@@ -178,6 +181,7 @@ impl Claims {
 
     /// Writes the changes to the file; to be called when the journal is written.
     pub(super) fn write(&mut self) -> Result<(), Error> {
+        self.is_replay = false;
         for (url, claim) in self.changed.drain() {
             match claim {
                 Some(claim) => self.records.set(url, claim)?,
@@ -199,6 +203,9 @@ impl Claims {
     /// Records a better claim. `is_revival` when the URL was done.
     pub(super) fn improve(&mut self, url: u32, link: &Link, offset: u64, is_revival: bool) -> Result<(), Error> {
         let before = self.get(url)?;
+        if self.is_replay && before.is_some_and(|claim| claim.offset >= offset) {
+            return Ok(());
+        }
         self.set(url, Some(Claim::better(before, link, offset, is_revival)));
         Ok(())
     }
@@ -214,9 +221,10 @@ impl Claims {
     }
 }
 
-/// Whether a URL with this outcome has led to others, whose depth is counted from its own.
+/// Whether a URL with this outcome has led to others, whose depth is counted from its own. The links of a duplicate are
+/// not followed, however near it is.
 fn leads_on(outcome: Outcome) -> bool {
-    matches!(outcome, Outcome::Stored | Outcome::Duplicate | Outcome::NotModified | Outcome::NoIndex)
+    matches!(outcome, Outcome::Stored | Outcome::NotModified | Outcome::NoIndex)
         || matches!(outcome, Outcome::Redirected | Outcome::OutOfScope)
 }
 
@@ -267,5 +275,30 @@ mod tests {
         let reopened = Claims::open(&path, 3, true).unwrap();
         assert_eq!(reopened.get(1).unwrap().map(|claim| (claim.depth, claim.n_revivals)), Some((1, 1)));
         assert!(!reopened.contains(2) && !Claims::open(&path, 1, true).unwrap().contains(1));
+    }
+
+    #[test]
+    fn a_revival_that_is_replayed_counts_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("claims");
+        let mut claims = Claims::open(&path, 0, true).unwrap();
+        claims.add(0, &link(Kind::Page, 9, 0), 50);
+        claims.write().unwrap();
+        let revive = |claims: &mut Claims, depth: u32| {
+            claims.settle(0, Outcome::Stored).unwrap();
+            claims.improve(0, &link(Kind::Page, depth, 0), 100 - u64::from(depth), true).unwrap();
+        };
+        for depth in [5, 4, 3] {
+            revive(&mut claims, depth);
+            claims.settle(0, Outcome::Stored).unwrap();
+            claims.write().unwrap();
+            // All of it again, as after a kill, in a file that has it already.
+            let mut replayed = Claims::open(&path, 1, true).unwrap();
+            (depth..=5).rev().for_each(|depth| revive(&mut replayed, depth));
+            replayed.settle(0, Outcome::Stored).unwrap();
+            let claim = replayed.get(0).unwrap().unwrap();
+            assert_eq!((claim.depth, u32::from(claim.n_revivals)), (depth, 6 - depth));
+            assert_eq!(claim.may_revive(), depth > 3);
+        }
     }
 }

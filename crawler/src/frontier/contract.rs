@@ -224,8 +224,8 @@ contract! {
 
 fn a_url_is_handed_out_once_however_often_it_is_offered<B: Backend>() {
     let bench = open::<B>();
-    assert_eq!(bench.offer(&links(1, 0..100)), Offered { new: 100, known: 0 });
-    assert_eq!(bench.offer(&links(1, 50..150)), Offered { new: 50, known: 50 });
+    assert_eq!(bench.offer(&links(1, 0..100)), Offered { new: 100, known: 0, postponed: 0 });
+    assert_eq!(bench.offer(&links(1, 50..150)), Offered { new: 50, known: 50, postponed: 0 });
     let urls = bench.drain();
     assert_eq!((urls.len(), urls.iter().collect::<HashSet<_>>().len()), (150, 150));
     assert_eq!(bench.offer(&links(1, 0..150)).new, 0, "settled URLs stay known");
@@ -537,7 +537,7 @@ fn every_host_is_told_with_its_figures<B: Backend>() {
     .unwrap();
     told.sort();
     assert_eq!(told, [("h1.test".to_owned(), 2, 1, 1, 10, 5), ("h2.test".to_owned(), 1, 0, 0, 0, 0)]);
-    assert_eq!(bench.gauges(), Gauges { pending: 3, known: 4, leased: 0, ready_hosts: 2, hosts: 2 });
+    assert_eq!(bench.gauges(), Gauges { pending: 3, known: 4, leased: 0, ready_hosts: 2, hosts: 2, postponed: 0 });
 }
 
 #[test]

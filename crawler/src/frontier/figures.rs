@@ -10,6 +10,8 @@ pub struct Offered {
     pub new: u64,
     /// URLs that were known.
     pub known: u64,
+    /// URLs of hosts for which there is no room, which wait on disk.
+    pub postponed: u64,
 }
 
 /// Current figures of the frontier, for the progress line.
@@ -23,8 +25,10 @@ pub struct Gauges {
     pub leased: u64,
     /// Hosts that are ready for a request.
     pub ready_hosts: u64,
-    /// Hosts ever seen.
+    /// Hosts that are known.
     pub hosts: u64,
+    /// Links to further hosts, which wait until there is room for them.
+    pub postponed: u64,
 }
 
 /// Totals since the crawl began, over all its runs.

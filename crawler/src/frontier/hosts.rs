@@ -1,5 +1,9 @@
 //! The hosts of a frontier: queues, rests and counts.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::ops::{Deref, DerefMut};
+
 use hashbrown::HashTable;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -22,20 +26,29 @@ pub(super) enum HostState {
     Exhausted,
 }
 
-/// One host.
+/// One host. A crawl knows many more hosts than it has asked: what is known of a host by its answers is apart.
 #[derive(Debug)]
 pub(super) struct Host {
+    /// Empty for a host that was forgotten.
     pub(super) name: Box<str>,
     pub(super) queues: Queues,
     pub(super) state: HostState,
+    /// When its rest ends, in microseconds of the frontier's clock.
+    pub(super) rest_ends: u64,
     /// URLs waiting.
     pub(super) pending: u32,
+    /// Waiting sitemaps and probes: they take turns with pages, and policies do not count them.
+    pub(super) n_auxiliary: u32,
+    asked: Option<Box<Asked>>,
+}
+
+/// What is known of a host that was asked.
+#[derive(Debug)]
+pub(super) struct Asked {
     /// Requests answered, with any status.
     pub(super) fetched: u32,
     /// Of these, requests for pages.
     pub(super) pages: u32,
-    /// Waiting sitemaps and probes: they take turns with pages, and policies do not count them.
-    pub(super) n_auxiliary: u32,
     /// Whether the last lease was a sitemap or a probe, or there was none: a page is next.
     pub(super) was_auxiliary: bool,
     /// Pages stored.
@@ -44,15 +57,58 @@ pub(super) struct Host {
     pub(super) bytes: u64,
     /// Response times, added up over its requests.
     pub(super) milliseconds: u64,
-    /// When its rest ends, in microseconds of the frontier's clock.
-    pub(super) rest_ends: u64,
     /// The rest it was last given.
     pub(super) rest_milliseconds: u32,
     /// What it has cost and brought lately.
     pub(super) account: Account,
 }
 
+impl Asked {
+    const NOTHING: Asked = Asked {
+        fetched: 0,
+        pages: 0,
+        was_auxiliary: true,
+        stored: 0,
+        bytes: 0,
+        milliseconds: 0,
+        rest_milliseconds: 0,
+        account: Account::NEW,
+    };
+}
+
+/// A host that was not asked reads as one of which everything is zero; the first change makes room.
+impl Deref for Host {
+    type Target = Asked;
+
+    fn deref(&self) -> &Asked {
+        self.asked.as_deref().unwrap_or(&Asked::NOTHING)
+    }
+}
+
+impl DerefMut for Host {
+    fn deref_mut(&mut self) -> &mut Asked {
+        self.asked.get_or_insert_with(|| Box::new(Asked::NOTHING))
+    }
+}
+
 impl Host {
+    fn new(name: &str) -> Host {
+        Host {
+            name: name.into(),
+            queues: Queues::default(),
+            state: HostState::Idle,
+            rest_ends: 0,
+            pending: 0,
+            n_auxiliary: 0,
+            asked: None,
+        }
+    }
+
+    /// Whether nothing would be lost without it: it has brought no page, and nothing waits.
+    pub(super) fn is_barren(&self) -> bool {
+        self.state == HostState::Idle && self.pending == 0 && self.stored == 0 && !self.account.has_page
+    }
+
     /// The figures for the ordering policy. A host that has only sitemaps and probes waiting is ranked as if they were
     /// pages.
     pub(super) fn counts(&self) -> HostCounts {
@@ -92,6 +148,8 @@ pub(super) struct Hosts {
     /// All full but the last.
     chunks: Vec<Vec<Host>>,
     by_name: HashTable<u32>,
+    /// The numbers of forgotten hosts, smallest first.
+    free: BinaryHeap<Reverse<u32>>,
 }
 
 impl Hosts {
@@ -101,35 +159,62 @@ impl Hosts {
         self.by_name.find(xxh3_64(name.as_bytes()), same).copied()
     }
 
-    /// Adds a host that [`Hosts::find`] did not know; gives its number.
+    /// Adds a host that [`Hosts::find`] did not know; gives its number, which is the smallest that is free.
     pub(super) fn add(&mut self, name: &str) -> u32 {
+        let number = match self.free.pop() {
+            Some(Reverse(number)) => {
+                *self.get_mut(number) = Host::new(name);
+                number
+            }
+            None => self.push(Host::new(name)),
+        };
+        self.index(number)
+    }
+
+    /// Adds a host as it was saved: its number is the next one, whichever are free.
+    pub(super) fn add_saved(&mut self, name: &str) -> u32 {
+        let number = self.push(Host::new(name));
+        self.index(number)
+    }
+
+    /// Makes a host known by its name.
+    fn index(&mut self, number: u32) -> u32 {
+        let chunks = &self.chunks;
+        let hash = |&number: &u32| xxh3_64(host_of(chunks, number).name.as_bytes());
+        self.by_name.insert_unique(hash(&number), number, hash);
+        number
+    }
+
+    /// Adds a host that was forgotten before it was saved.
+    pub(super) fn add_forgotten(&mut self) {
+        let number = self.push(Host::new(""));
+        self.free.push(Reverse(number));
+    }
+
+    fn push(&mut self, host: Host) -> u32 {
         let number = u32::try_from(self.len()).expect("fewer than four billion hosts");
         if self.chunks.last().is_none_or(|chunk| chunk.len() == CHUNK_HOSTS) {
             // The first chunk grows with a small crawl.
             let capacity = if self.chunks.is_empty() { 0 } else { CHUNK_HOSTS };
             self.chunks.push(Vec::with_capacity(capacity));
         }
-        let chunk = self.chunks.last_mut().expect("there is one");
-        chunk.push(Host {
-            name: name.into(),
-            queues: Queues::default(),
-            state: HostState::Idle,
-            pending: 0,
-            fetched: 0,
-            pages: 0,
-            n_auxiliary: 0,
-            was_auxiliary: true,
-            stored: 0,
-            bytes: 0,
-            milliseconds: 0,
-            rest_ends: 0,
-            rest_milliseconds: 0,
-            account: Account::default(),
-        });
-        let chunks = &self.chunks;
-        let hash = |&number: &u32| xxh3_64(host_of(chunks, number).name.as_bytes());
-        self.by_name.insert_unique(xxh3_64(name.as_bytes()), number, hash);
+        self.chunks.last_mut().expect("there is one").push(host);
         number
+    }
+
+    /// Forgets a host; its number is given to another.
+    pub(super) fn forget(&mut self, number: u32) {
+        let hash = xxh3_64(self.get(number).name.as_bytes());
+        if let Ok(entry) = self.by_name.find_entry(hash, |&other| other == number) {
+            entry.remove();
+            *self.get_mut(number) = Host::new("");
+            self.free.push(Reverse(number));
+        }
+    }
+
+    /// How many are known and not forgotten.
+    pub(super) fn n_known(&self) -> usize {
+        self.by_name.len()
     }
 
     pub(super) fn get(&self, number: u32) -> &Host {
@@ -144,7 +229,7 @@ impl Hosts {
         (number as usize) < self.len()
     }
 
-    /// How many there are.
+    /// How many numbers were given.
     pub(super) fn len(&self) -> usize {
         self.chunks.last().map_or(0, |last| (self.chunks.len() - 1) * CHUNK_HOSTS + last.len())
     }
@@ -176,5 +261,24 @@ mod tests {
             assert_eq!(hosts.get(number).name, host.name);
         }
         assert_eq!(hosts.iter().count(), hosts.len());
+    }
+
+    #[test]
+    fn the_number_of_a_forgotten_host_is_given_to_another() {
+        let mut hosts = Hosts::default();
+        let _ = ["a", "b", "c"].map(|name| hosts.add(name));
+        hosts.get_mut(1).fetched = 7;
+        hosts.forget(2);
+        hosts.forget(1);
+        hosts.forget(1);
+        assert_eq!((hosts.find("b"), hosts.n_known(), hosts.len()), (None, 1, 3));
+        assert_eq!((hosts.add("d"), hosts.get(1).fetched), (1, 0));
+        assert_eq!((hosts.add("b"), hosts.add("e")), (2, 3));
+        assert_eq!((hosts.find("a"), hosts.find("b"), hosts.find("d")), (Some(0), Some(2), Some(1)));
+    }
+
+    #[test]
+    fn a_host_that_was_not_asked_takes_little_memory() {
+        assert!(size_of::<Host>() <= 80, "{} bytes", size_of::<Host>());
     }
 }

@@ -181,6 +181,14 @@ impl Journal {
         }
     }
 
+    /// The link that was postponed by the record at an offset.
+    pub(super) fn postponed_at(&self, offset: u64) -> Result<Link, Error> {
+        match self.event_at(offset)? {
+            Some(Event::Postponed { link }) => Ok(link),
+            _ => Err(Error::Damaged { path: self.path.clone(), offset, what: "expected the record of a link" }),
+        }
+    }
+
     /// The validators of a URL, whose record should be at an offset; nothing when another record is there.
     pub(super) fn validators_at(&self, offset: u64, url: u32) -> Result<Option<Validators>, Error> {
         if offset < HEADER_BYTES || offset >= self.end() {
@@ -336,6 +344,7 @@ mod tests {
 
     fn events() -> Vec<Event> {
         let link = Link { hops: 2, kind: Kind::Sitemap, ..Link::page("http://a.test/b?c=1".parse().unwrap(), 3) };
+        let later = link.clone();
         let record = FetchRecord { outcome: Outcome::Stored, bytes: 9, milliseconds: 7, digest: 5 };
         let kept_at = UNIX_EPOCH + Duration::from_millis(1_767_225_600_123);
         let validators = Validators { etag: Some("\"7\"".into()), last_modified: None, kept_at };
@@ -344,6 +353,9 @@ mod tests {
             Event::New { host: 0, url: 0, priority: Priority(4), link: link.clone() },
             Event::New { host: 0, url: 1, priority: Priority(4), link: Link { anchor: "olá".into(), ..link } },
             Event::Promoted { host: 0, offset: 28, priority: Priority(1) },
+            Event::Forgotten { host: 3 },
+            Event::Postponed { link: Link { anchor: "olá".into(), ..later.clone() } },
+            Event::Postponed { link: later },
             Event::Improved {
                 host: 0,
                 url: 0,

@@ -10,11 +10,13 @@ pub(super) mod lanes;
 mod lease;
 mod offer;
 mod open;
+mod postponed;
 mod reclaim;
 mod refresh;
 mod settle;
 mod waiting;
 
+pub use postponed::max_hosts;
 pub use waiting::RestingHost;
 
 use std::cmp::Reverse;
@@ -30,6 +32,7 @@ use url::Url;
 pub(crate) use self::adopt::StoredLease;
 use self::adopt::UrlOffsets;
 use self::lanes::Lanes;
+use self::postponed::Postponed;
 use self::refresh::RefreshScheduler;
 use super::claims::Claims;
 use super::hosts::Hosts;
@@ -44,6 +47,7 @@ use super::{FrontierError, Kind, LeaseId, Link, Totals};
 use crate::clock::Clock;
 use crate::error::Error;
 use crate::order::{Explore, OrderingPolicy, Priority};
+use crate::outcome::Outcome;
 use crate::recrawl::Refresh;
 
 /// How an embedded frontier behaves.
@@ -66,12 +70,15 @@ pub struct LocalOptions {
     /// Whether the depth of the crawl is limited: then a page to which a shorter way is found is fetched again for its
     /// links.
     pub tracks_depth: bool,
+    /// The hosts that may be known at once, see [`max_hosts`]. Links to further ones wait on disk.
+    pub max_hosts: usize,
     /// Tells the time.
     pub clock: Clock,
 }
 
 impl LocalOptions {
-    /// No host budget, no first rest, no exploration, slots without bound, and a Bloom filter for about twenty million URLs.
+    /// No host budget, no first rest, no exploration, slots and hosts without bound, and a Bloom filter for about twenty
+    /// million URLs.
     pub fn new(policy: Box<dyn OrderingPolicy>) -> LocalOptions {
         LocalOptions {
             policy,
@@ -82,6 +89,7 @@ impl LocalOptions {
             refresh: None,
             slots: usize::MAX,
             tracks_depth: false,
+            max_hosts: usize::MAX,
             clock: Clock::system(),
         }
     }
@@ -135,7 +143,12 @@ impl LocalFrontier {
         self.lock().known_link(url)
     }
 
-    /// Ends a series of [`LocalFrontier::lease_stored`] or [`LocalFrontier::known_link`].
+    /// Puts every URL back that ended with this outcome, to be asked again; gives how many there are.
+    pub(crate) fn put_back(&self, outcome: Outcome) -> Result<u64, Error> {
+        self.lock().put_back(outcome)
+    }
+
+    /// Ends a series of [`LocalFrontier::lease_stored`], [`LocalFrontier::known_link`] or [`LocalFrontier::put_back`].
     pub(crate) fn finish_adoption(&self) -> Result<(), Error> {
         self.lock().finish_adoption()
     }
@@ -151,6 +164,15 @@ impl LocalFrontier {
             (false, true) => Stage::Done,
             (false, false) => Stage::Waiting,
         }))
+    }
+
+    /// Whether a link to a URL waits for room among the hosts.
+    #[cfg(test)]
+    pub(crate) fn is_postponed(&self, url: &Url) -> bool {
+        let inner = self.lock();
+        let offsets = inner.postponed.queue.entries(&inner.blocks).expect("the queue can be read");
+        let links = offsets.into_iter().map(|offset| inner.journal.postponed_at(offset).expect("a link"));
+        links.into_iter().any(|link| link.url == *url)
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
@@ -209,7 +231,7 @@ struct ActiveLease {
 }
 
 /// Everything behind the lock. Its methods are in the submodules: [`offer`] adds links, [`host_state`] schedules hosts,
-/// [`lease`] hands out URLs, [`settle`] ends leases, [`adopt`] settles pages that are stored already, [`reclaim`] applies better claims, [`refresh`] schedules stored
+/// [`postponed`] bounds their number, [`lease`] hands out URLs, [`settle`] ends leases, [`adopt`] settles pages that are stored already, [`reclaim`] applies better claims, [`refresh`] schedules stored
 /// pages again, [`open`] restores everything from disk.
 struct Inner {
     folder: PathBuf,
@@ -224,6 +246,7 @@ struct Inner {
     pending_digests: HashMap<u64, u32>,
     blocks: Blocks,
     hosts: Hosts,
+    postponed: Postponed,
     claims: Claims,
     /// Better claims about URLs that are leased.
     late_claims: HashMap<u32, Link>,

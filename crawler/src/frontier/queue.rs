@@ -61,7 +61,7 @@ impl Blocks {
 
 /// One end of a queue: up to a block of entries in a buffer of fixed size, so that the memory of a host does not grow
 /// with its queue.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct EndBuffer {
     entries: [u64; BLOCK_ENTRIES],
     start: u8,
@@ -114,7 +114,7 @@ impl EndBuffer {
 ///
 /// Blocks form a linked list. The offset of the block after the last one is reserved in advance, so that the last block
 /// can refer to it.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct FifoQueue {
     pub(super) priority: Priority,
     pub(super) head: EndBuffer,
@@ -126,19 +126,19 @@ pub(super) struct FifoQueue {
     pub(super) reserved: u64,
 }
 
+impl Default for FifoQueue {
+    fn default() -> Self {
+        FifoQueue::new(Priority::FIRST)
+    }
+}
+
 impl FifoQueue {
     pub(super) fn new(priority: Priority) -> FifoQueue {
-        FifoQueue {
-            priority,
-            head: EndBuffer::default(),
-            tail: EndBuffer::default(),
-            n_blocks: 0,
-            first: 0,
-            reserved: 0,
-        }
+        let (head, tail) = Default::default();
+        FifoQueue { priority, head, tail, n_blocks: 0, first: 0, reserved: 0 }
     }
 
-    fn push(&mut self, entry: u64, blocks: &mut Blocks) -> Result<(), Error> {
+    pub(super) fn push(&mut self, entry: u64, blocks: &mut Blocks) -> Result<(), Error> {
         if self.tail.is_full() {
             if self.n_blocks == 0 && self.head.length == 0 {
                 self.head = std::mem::take(&mut self.tail);
@@ -165,7 +165,7 @@ impl FifoQueue {
         self.reserved
     }
 
-    fn pop(&mut self, blocks: &Blocks) -> Result<Option<u64>, Error> {
+    pub(super) fn pop(&mut self, blocks: &Blocks) -> Result<Option<u64>, Error> {
         if self.head.length == 0 {
             if self.n_blocks > 0 {
                 let (entries, next) = blocks.read(self.first)?;
@@ -202,7 +202,14 @@ impl FifoQueue {
         Ok(())
     }
 
-    fn len(&self) -> usize {
+    /// All entries, first to last.
+    #[cfg(test)]
+    pub(super) fn entries(&self, blocks: &Blocks) -> Result<Vec<u64>, Error> {
+        let mut copy = self.clone();
+        std::iter::from_fn(|| copy.pop(blocks).transpose()).collect()
+    }
+
+    pub(super) fn len(&self) -> usize {
         usize::from(self.head.length) + self.n_blocks as usize * BLOCK_ENTRIES + usize::from(self.tail.length)
     }
 
@@ -211,21 +218,64 @@ impl FifoQueue {
     }
 }
 
-/// The queues of one host, smallest priority first.
+/// The queues of one host, smallest priority first. Most hosts that are known by links alone have one URL waiting: they
+/// are many, and a queue with two ends would be most of what is kept of them.
 #[derive(Debug, Default)]
-pub(super) struct Queues(pub(super) Vec<FifoQueue>);
+pub(super) enum Queues {
+    #[default]
+    Empty,
+    /// A single entry.
+    One(Priority, u64),
+    /// The priorities that have entries, in their order.
+    Many(Box<Vec<FifoQueue>>),
+}
 
 impl Queues {
+    /// The queues as they were saved.
+    pub(super) fn from_saved(queues: Vec<FifoQueue>) -> Queues {
+        match &queues[..] {
+            [] => Queues::Empty,
+            [FifoQueue { priority, head, tail, n_blocks: 0, .. }] if head.length + tail.length == 1 => {
+                let entry = head.as_slice().first().or(tail.as_slice().first());
+                entry.map_or(Queues::Empty, |entry| Queues::One(*priority, *entry))
+            }
+            _ => Queues::Many(Box::new(queues)),
+        }
+    }
+
+    /// The queues as they are saved.
+    pub(super) fn to_saved(&self) -> Vec<FifoQueue> {
+        match self {
+            Queues::Empty => Vec::new(),
+            Queues::One(priority, entry) => {
+                let mut queue = FifoQueue::new(*priority);
+                queue.tail.push(*entry);
+                vec![queue]
+            }
+            Queues::Many(queues) => (**queues).clone(),
+        }
+    }
+
     /// Adds an entry at the end of the queue of its priority.
     pub(super) fn push(&mut self, priority: Priority, entry: u64, blocks: &mut Blocks) -> Result<(), Error> {
-        let index = self.queue_index(priority);
-        self.0[index].push(entry, blocks)
+        match self {
+            Queues::Empty => {
+                *self = Queues::One(priority, entry);
+                Ok(())
+            }
+            _ => self.queue(priority).push(entry, blocks),
+        }
     }
 
     /// Puts an entry at the front of the queue of its priority.
     pub(super) fn push_front(&mut self, priority: Priority, entry: u64, blocks: &mut Blocks) -> Result<(), Error> {
-        let index = self.queue_index(priority);
-        self.0[index].push_front(entry, blocks)
+        match self {
+            Queues::Empty => {
+                *self = Queues::One(priority, entry);
+                Ok(())
+            }
+            _ => self.queue(priority).push_front(entry, blocks),
+        }
     }
 
     /// Removes the first entry of the smallest priority.
@@ -235,44 +285,78 @@ impl Queues {
 
     /// Removes the first entry of the `index`-th of the queues that have entries.
     pub(super) fn pop_at(&mut self, index: usize, blocks: &Blocks) -> Result<Option<(Priority, u64)>, Error> {
-        let Some(queue) = self.0.get_mut(index) else { return Ok(None) };
+        let queues = match self {
+            Queues::One(priority, entry) if index == 0 => {
+                let first = (*priority, *entry);
+                *self = Queues::Empty;
+                return Ok(Some(first));
+            }
+            Queues::Many(queues) => queues,
+            Queues::Empty | Queues::One(..) => return Ok(None),
+        };
+        let Some(queue) = queues.get_mut(index) else { return Ok(None) };
         let priority = queue.priority;
         let entry = queue.pop(blocks)?;
         if queue.is_empty() {
-            self.0.remove(index);
+            queues.remove(index);
+        }
+        if queues.is_empty() {
+            *self = Queues::Empty;
         }
         Ok(entry.map(|entry| (priority, entry)))
     }
 
     /// The number of priorities that have entries.
     pub(super) fn n_priorities(&self) -> usize {
-        self.0.len()
+        match self {
+            Queues::Empty => 0,
+            Queues::One(..) => 1,
+            Queues::Many(queues) => queues.len(),
+        }
+    }
+
+    /// The `index`-th of the priorities that have entries.
+    pub(super) fn priority_at(&self, index: usize) -> Option<Priority> {
+        match self {
+            Queues::One(priority, _) if index == 0 => Some(*priority),
+            Queues::Empty | Queues::One(..) => None,
+            Queues::Many(queues) => queues.get(index).map(|queue| queue.priority),
+        }
     }
 
     /// The priority of the next entry; [`Priority::LAST`] when there is none.
     pub(super) fn best(&self) -> Priority {
-        self.0.first().map_or(Priority::LAST, |queue| queue.priority)
+        self.priority_at(0).unwrap_or(Priority::LAST)
     }
 
     /// The second smallest priority that has entries, or the smallest when it is the only one.
     pub(super) fn second(&self) -> Priority {
-        self.0.get(1).map_or(self.best(), |queue| queue.priority)
+        self.priority_at(1).unwrap_or(self.best())
     }
 
     /// The number of entries of the first priority.
     pub(super) fn n_first(&self) -> usize {
-        let first = self.0.first().filter(|queue| queue.priority == Priority::FIRST);
-        first.map_or(0, FifoQueue::len)
+        match self {
+            _ if self.best() != Priority::FIRST => 0,
+            Queues::Empty => 0,
+            Queues::One(..) => 1,
+            Queues::Many(queues) => queues.first().map_or(0, FifoQueue::len),
+        }
     }
 
-    fn queue_index(&mut self, priority: Priority) -> usize {
-        let index = self.0.partition_point(|queue| queue.priority < priority);
-        if self.0.get(index).is_none_or(|queue| queue.priority != priority) {
-            // Most hosts use one priority: the default growth to four queues would be most of the memory of a host.
-            self.0.reserve_exact(1);
-            self.0.insert(index, FifoQueue::new(priority));
+    /// The queue of a priority.
+    fn queue(&mut self, priority: Priority) -> &mut FifoQueue {
+        if !matches!(self, Queues::Many(_)) {
+            *self = Queues::Many(Box::new(self.to_saved()));
         }
-        index
+        let Queues::Many(queues) = self else { unreachable!("it was made so") };
+        let index = queues.partition_point(|queue| queue.priority < priority);
+        if queues.get(index).is_none_or(|queue| queue.priority != priority) {
+            // Most hosts use one priority: the default growth to four queues would be most of the memory of a host.
+            queues.reserve_exact(1);
+            queues.insert(index, FifoQueue::new(priority));
+        }
+        &mut queues[index]
     }
 }
 
@@ -293,6 +377,7 @@ mod tests {
         }
         // More than a block of entries goes back to the front, then a few of those again.
         for n_back in [1, 40, 5] {
+            queues = Queues::from_saved(queues.to_saved());
             let out: Vec<(Priority, u64)> = (0..n_back).map(|_| queues.pop(&blocks).unwrap().unwrap()).collect();
             for (priority, entry) in out.into_iter().rev() {
                 queues.push_front(priority, entry, &mut blocks).unwrap();
@@ -301,7 +386,9 @@ mod tests {
         let mut left = Vec::new();
         while let Some((_, entry)) = queues.pop(&blocks).unwrap() {
             left.push(entry);
+            queues = Queues::from_saved(queues.to_saved());
         }
+        assert!(matches!(queues, Queues::Empty));
         let mut expected: Vec<u64> = (0..10_000).collect();
         expected.sort_by_key(|entry| entry % 3);
         assert_eq!(left, expected);

@@ -33,6 +33,8 @@ pub(super) struct Ending {
     pub(super) n_crashes: u64,
     pub(super) n_power_cuts: u64,
     pub(super) n_adopted: u64,
+    /// Times that links to further hosts were left when everything else was done.
+    pub(super) n_without_room: u64,
     /// A digest of everything in its order.
     history: u64,
 }
@@ -44,6 +46,7 @@ impl Ending {
         self.n_crashes += other.n_crashes;
         self.n_power_cuts += other.n_power_cuts;
         self.n_adopted += other.n_adopted;
+        self.n_without_room += other.n_without_room;
     }
 }
 
@@ -111,7 +114,14 @@ pub(super) fn simulate(settings: Settings) -> Ending {
             continue;
         }
         if result.expect("nothing but a crash is an error") {
-            break;
+            if frontier.gauges().postponed == 0 {
+                break;
+            }
+            // Every host that is known has brought pages. What waits for room is there for whoever gives more.
+            driver.ending.n_without_room += 1;
+            driver.settings.max_hosts = usize::MAX;
+            frontier = driver.restart(frontier, Crash::Orderly);
+            continue;
         }
         driver.model.check(&frontier, &driver.web);
     }
@@ -171,6 +181,7 @@ impl Driver {
             explore: self.settings.explore,
             slots: self.settings.slots,
             tracks_depth: self.settings.has_claims,
+            max_hosts: self.settings.max_hosts,
             clock: self.clock.clone(),
             ..LocalOptions::new(order_named(self.settings.order).expect("a policy"))
         };

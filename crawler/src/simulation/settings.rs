@@ -20,6 +20,8 @@ pub(super) struct Settings {
     pub(super) explore: Explore,
     /// Whether links make different claims about one URL: its kind, depth and hops.
     pub(super) has_claims: bool,
+    /// The hosts that may be known at once.
+    pub(super) max_hosts: usize,
     /// The chance of a crash before a step, of a thousand.
     pub(super) crash_rate: usize,
 }
@@ -50,6 +52,7 @@ impl Settings {
             explore,
             has_claims: random.below(3) == 0,
             crash_rate: [0, 10, 30, 80][random.below(4)],
+            max_hosts: if random.below(4) == 0 { 1 + random.below(4) } else { usize::MAX },
         }
     }
 }

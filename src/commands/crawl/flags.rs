@@ -112,7 +112,7 @@ pub struct Args {
     /// Requests on their way at once
     #[arg(long, default_value_t = 128, value_name = "N")]
     pub(super) slots: usize,
-    /// Memory for bodies on their way and the rules of robots.txt; large pages wait for each other
+    /// Memory for bodies on their way, the rules of robots.txt and hosts; large pages wait for each other
     #[arg(long, value_name = "SIZE", default_value = "512M", value_parser = size)]
     pub(super) memory: u64,
     /// How often a URL is tried

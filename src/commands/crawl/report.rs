@@ -199,6 +199,9 @@ pub(super) fn print_report(report: &Report) -> Result<(), Failure> {
         outln!("pages/s by decile: first {first:.1}, last {last:.1}");
     }
     outln!("{stopped}; {}", describe_waiting(report));
+    if report.postponed > 0 {
+        outln!("{} links to further hosts wait for room: the hosts fill their part of `--memory`", report.postponed);
+    }
     Ok(())
 }
 

@@ -16,8 +16,12 @@ const MAX_CONTEXT_BYTES: usize = 320;
 /// One change of the frontier.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::frontier) enum Event {
-    /// A new host; hosts are numbered in the order of these records.
+    /// A new host; it gets the smallest number that is free.
     Host { name: String },
+    /// A host was forgotten, and its number is free.
+    Forgotten { host: u32 },
+    /// A link to a host for which there was no room.
+    Postponed { link: Link },
     /// A new URL; URLs are numbered in the order of these records.
     New { host: u32, url: u32, priority: Priority, link: Link },
     /// A waiting URL moved to a smaller priority.
@@ -67,6 +71,11 @@ pub(super) fn encode(event: &Event, out: &mut Vec<u8>) {
             out.push(b'H');
             put_text(name.as_bytes(), out);
         }
+        Event::Forgotten { host } => {
+            out.push(b'F');
+            out.extend(host.to_le_bytes());
+        }
+        Event::Postponed { link } => encode_link(*b"LK", 0, 0, Priority::FIRST, link, out),
         Event::New { host, url, priority, link } => encode_link(*b"UT", *host, *url, *priority, link, out),
         Event::Improved { host, url, priority, link } => encode_link(*b"IJ", *host, *url, *priority, link, out),
         Event::Promoted { host, offset, priority } => {
@@ -132,8 +141,9 @@ pub(super) fn decode(bytes: &[u8]) -> Option<(Event, usize)> {
     let mut fields = Fields { bytes, at: 0 };
     let event = match fields.byte()? {
         b'H' => Event::Host { name: fields.text()? },
-        record @ (b'U' | b'T' | b'I' | b'J') => {
-            let has_text = matches!(record, b'T' | b'J');
+        b'F' => Event::Forgotten { host: fields.u32()? },
+        record @ (b'U' | b'T' | b'I' | b'J' | b'L' | b'K') => {
+            let has_text = matches!(record, b'T' | b'J' | b'K');
             let host = fields.u32()?;
             let number = fields.u32()?;
             let priority = Priority(fields.byte()?);
@@ -145,6 +155,7 @@ pub(super) fn decode(bytes: &[u8]) -> Option<(Event, usize)> {
             let link = Link { url, depth, hops, kind, anchor, context };
             match record {
                 b'U' | b'T' => Event::New { host, url: number, priority, link },
+                b'L' | b'K' => Event::Postponed { link },
                 _ => Event::Improved { host, url: number, priority, link },
             }
         }

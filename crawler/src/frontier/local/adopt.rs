@@ -49,7 +49,8 @@ impl Inner {
         let fingerprint = xxh3_64_with_seed(url.as_str().as_bytes(), self.journal.key());
         let is_new = self.seen.get(fingerprint)?.is_none();
         if is_new {
-            self.offer(&[Link::page(url.clone(), 0)])?;
+            self.policy.no_source_page();
+            self.enqueue(fingerprint, &Link::page(url.clone(), 0))?;
         }
         let number = self.seen.get(fingerprint)?.ok_or_else(|| self.no_record())?;
         let is_refresh = is_set(&self.done, number);
@@ -124,7 +125,7 @@ impl Inner {
     }
 
     /// The offset of a URL's record. Only scores and visits hold it; without them the journal is read once for all URLs.
-    fn url_offset(&mut self, number: u32) -> Result<u64, Error> {
+    pub(super) fn url_offset(&mut self, number: u32) -> Result<u64, Error> {
         if let Some(claim) = self.claims.get(number)?
             && self.claimed_link(number, claim.offset)?.is_some()
         {

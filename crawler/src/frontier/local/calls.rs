@@ -86,7 +86,7 @@ impl LocalFrontier {
 
     /// See [`Frontier::hosts`].
     pub fn hosts(&self, each: &mut dyn FnMut(HostTally<'_>)) {
-        for (_, host) in self.lock().hosts.iter() {
+        for (_, host) in self.lock().hosts.iter().filter(|(_, host)| !host.name.is_empty()) {
             each(HostTally {
                 name: &host.name,
                 pending: u64::from(host.pending),
@@ -201,7 +201,8 @@ impl Frontier for LocalFrontier {
             known: u64::from(inner.n_urls),
             leased: inner.leased.len() as u64,
             ready_hosts: inner.lanes.n_ready() as u64,
-            hosts: inner.hosts.len() as u64,
+            hosts: inner.hosts.n_known() as u64,
+            postponed: inner.postponed.queue.len() as u64,
         }
     }
 

@@ -31,6 +31,7 @@ impl Inner {
     pub(super) fn make_ready(&mut self, number: u32) {
         let host = self.hosts.get(number);
         let state = if host.pending == 0 {
+            self.look_again();
             HostState::Idle
         } else if u64::from(host.fetched) >= self.host_budget {
             self.pending -= u64::from(host.pending);
@@ -110,6 +111,12 @@ impl Inner {
         if matches!(rest, HostRest::Aborted(_)) {
             account.n_cuts = (account.n_cuts + 1).min(MAX_CUTS);
         }
+        let asked = match rest {
+            HostRest::NotRequested(_) => None,
+            HostRest::AfterResponse(rest) | HostRest::Aborted(rest) => Some(rest),
+        };
+        let host = self.hosts.get(number);
+        self.lanes.count_slot(host, now.saturating_sub(host.account.leased_at), asked);
         let rest = match rest {
             HostRest::NotRequested(rest) => rest,
             HostRest::AfterResponse(rest) | HostRest::Aborted(rest) => {
@@ -136,10 +143,7 @@ impl Inner {
     pub(super) fn claim(&mut self, name: &str) -> Result<Claim, Error> {
         let number = match self.hosts.find(name) {
             Some(number) => number,
-            None => {
-                self.journal.push(&Event::Host { name: name.to_owned() })?;
-                self.hosts.add(name)
-            }
+            None => self.add_host(name)?,
         };
         let now = self.now();
         let host = self.hosts.get_mut(number);

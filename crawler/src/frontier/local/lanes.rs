@@ -35,6 +35,11 @@ const MAX_CREDIT: f64 = 20_000.0;
 const NEW_HOSTS_ADVANCE: f64 = 20_000.0;
 /// Processor time, in microseconds, for which unproven and costly hosts may be made to wait.
 const MAX_DEBT: f64 = 10_000_000.0;
+/// The part of the time from one request to a proven host to the next for which the answers of unproven and costly hosts
+/// may hold it up when all that are under way come at once: one in so many.
+const BURST_SHARE: f64 = 32.0;
+/// How much a new figure counts in a running mean: one in so many.
+const MEAN_OVER: f64 = 16.0;
 /// How many milliseconds of a slot a millisecond of the processor is worth: there are many slots and one event loop.
 const WORK_FACTOR: f32 = 20.0;
 
@@ -52,28 +57,25 @@ pub(in crate::frontier) struct Account {
     /// When the current lease began, in microseconds of the frontier's clock.
     pub(super) leased_at: u64,
     /// Whether a page of it is on its way to the sink, or was.
-    pub(super) has_page: bool,
+    pub(in crate::frontier) has_page: bool,
     lane: Lane,
     /// How far it fell behind the others of its lane when it became ready.
     class: u8,
 }
 
-impl Default for Account {
-    fn default() -> Self {
-        Account {
-            cost: 0.0,
-            gain: 1.0,
-            unsettled: 0.0,
-            n_cuts: 0,
-            leased_at: 0,
-            has_page: false,
-            lane: Lane::Unproven,
-            class: 0,
-        }
-    }
-}
-
 impl Account {
+    /// The account of a host that was not asked yet.
+    pub(in crate::frontier) const NEW: Account = Account {
+        cost: 0.0,
+        gain: 1.0,
+        unsettled: 0.0,
+        n_cuts: 0,
+        leased_at: 0,
+        has_page: false,
+        lane: Lane::Unproven,
+        class: 0,
+    };
+
     /// Adds the slot time of a lease that ended now.
     pub(super) fn add_slot_time(&mut self, now: u64) {
         self.unsettled += now.saturating_sub(self.leased_at) as f32 / 1000.0;
@@ -155,6 +157,12 @@ pub(super) struct Lanes {
     work: f64,
     /// The processor time of a request besides its response: connections, timers, the frontier.
     overhead: f64,
+    /// The mean processor time of a response of an unproven or costly host, in microseconds.
+    others_response: f64,
+    /// The mean time for which such a host holds a slot, in microseconds.
+    others_held: f64,
+    /// The mean time from one request to a proven host to the next, in microseconds.
+    proven_cycle: f64,
 }
 
 impl Lanes {
@@ -173,6 +181,9 @@ impl Lanes {
             n_requests: 0,
             work: 0.0,
             overhead: 0.0,
+            others_response: 0.0,
+            others_held: 0.0,
+            proven_cycle: 0.0,
         }
     }
 
@@ -192,14 +203,21 @@ impl Lanes {
             _ => {}
         }
         self.n_active[lane] -= usize::from(is_active(host.state));
-        host.account.lane = host.account.lane(host.stored > 0);
+        let lane = host.account.lane(host.stored > 0);
+        if lane != host.account.lane {
+            host.account.lane = lane;
+        }
         host.state = state;
-        let lane = host.account.lane as usize;
+        let lane = lane as usize;
         self.n_active[lane] += usize::from(is_active(state));
         match &host.state {
             HostState::Ready(host_priority) => {
-                host.account.class = if shares_out { host.account.class(host.fetched) } else { 0 };
-                self.ready[lane].insert((host.account.class, *host_priority, number));
+                let (class, host_priority) =
+                    (if shares_out { host.account.class(host.fetched) } else { 0 }, *host_priority);
+                if class != host.account.class {
+                    host.account.class = class;
+                }
+                self.ready[lane].insert((class, host_priority, number));
             }
             HostState::Busy => self.n_busy[lane] += 1,
             _ => {}
@@ -295,10 +313,32 @@ impl Lanes {
         Some(Duration::from_millis(milliseconds))
     }
 
-    /// The slots for unproven and costly hosts, by the share of the time that they may use; four at least.
+    /// The slots for unproven and costly hosts, by the share of the time that they may use, four at least.
     fn overload_limit(&self) -> usize {
         let least = (self.slots / 8).clamp(1, 4);
-        ((self.slots as f64 * self.others_share) as usize).max(least)
+        ((self.slots as f64 * self.others_share) as usize).max(least).min(self.burst_limit())
+    }
+
+    /// How many unproven and costly hosts may be asked at once: everybody waits while their answers are read, and all of
+    /// them may come together. Hosts that hold their slots for long do not: of these there may be as many as use up the
+    /// time that is theirs.
+    fn burst_limit(&self) -> usize {
+        if self.others_response <= 0.0 || self.proven_cycle <= 0.0 {
+            return usize::MAX;
+        }
+        let time = (self.proven_cycle / BURST_SHARE).max(self.others_held * self.others_share);
+        ((time / self.others_response) as usize).max(1)
+    }
+
+    /// Counts that a host gives its slot back, which it held for so long; with its rest, if it was asked.
+    pub(super) fn count_slot(&mut self, host: &Host, held: u64, rest: Option<Duration>) {
+        match (host.account.lane, rest) {
+            (Lane::Proven, Some(rest)) => {
+                move_mean(&mut self.proven_cycle, held as f64 + rest.as_secs_f64() * 1e6);
+            }
+            (Lane::Proven, None) => {}
+            (Lane::Unproven | Lane::Costly, _) => move_mean(&mut self.others_held, held as f64),
+        }
     }
 
     /// Counts the processor time that a response of a host has taken.
@@ -310,6 +350,7 @@ impl Lanes {
         if host.account.lane != Lane::Proven {
             self.others_work += microseconds + self.overhead;
             self.others_credit = (self.others_credit - microseconds - self.overhead).max(-MAX_DEBT);
+            move_mean(&mut self.others_response, microseconds);
         }
     }
 
@@ -338,234 +379,13 @@ impl Lanes {
     }
 }
 
+fn move_mean(mean: &mut f64, value: f64) {
+    *mean += (value - *mean) / if *mean == 0.0 { 1.0 } else { MEAN_OVER };
+}
+
 fn is_active(state: HostState) -> bool {
     matches!(state, HostState::Ready(_) | HostState::Resting | HostState::Busy)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::super::hosts::Hosts;
-    use super::*;
-
-    struct Bench {
-        lanes: Lanes,
-        hosts: Hosts,
-    }
-
-    impl Bench {
-        fn new(slots: usize) -> Bench {
-            Bench { lanes: Lanes::new(slots), hosts: Hosts::default() }
-        }
-
-        /// Adds ready hosts; `prepare` says what they have cost and brought.
-        fn add(&mut self, count: usize, prepare: impl Fn(&mut Host)) {
-            for _ in 0..count {
-                let number = self.hosts.add(&format!("h{}.test", self.hosts.len()));
-                prepare(self.hosts.get_mut(number));
-                self.set(number, HostState::Ready(u64::from(number)));
-            }
-        }
-
-        fn set(&mut self, number: u32, state: HostState) {
-            self.lanes.set_state(number, self.hosts.get_mut(number), state);
-        }
-
-        /// Leases as many hosts as get a slot, up to so many; gives how many are of each lane.
-        fn fill(&mut self, slots: usize) -> [usize; 3] {
-            for _ in 0..slots {
-                let Some(number) = self.lanes.next() else { break };
-                self.set(number, HostState::Busy);
-            }
-            self.lanes.n_busy
-        }
-    }
-
-    fn proven(host: &mut Host) {
-        host.stored = 1;
-    }
-
-    fn costly(host: &mut Host) {
-        host.account.n_cuts = 1;
-    }
-
-    #[test]
-    fn hosts_that_bring_pages_find_free_slots_whoever_came_first() {
-        let mut bench = Bench::new(128);
-        bench.add(400, costly);
-        bench.add(400, |_| {});
-        bench.add(30, proven);
-        // All proven hosts rest when the others are leased.
-        for number in 800..830 {
-            bench.set(number, HostState::Resting);
-        }
-        let [_, unproven, costly] = bench.fill(128);
-        assert!(unproven + costly <= 98, "{unproven} unproven and {costly} costly hosts");
-        assert!(unproven >= 49 && costly >= 16, "{unproven} unproven and {costly} costly hosts");
-        for number in 800..830 {
-            bench.set(number, HostState::Ready(9));
-        }
-        assert_eq!(bench.fill(128 - unproven - costly)[0], 30);
-    }
-
-    #[test]
-    fn whoever_is_alone_gets_every_slot() {
-        for prepare in [proven, costly, |_: &mut Host| {}] {
-            let mut bench = Bench::new(16);
-            bench.add(20, prepare);
-            assert_eq!(bench.fill(16).iter().sum::<usize>(), 16);
-        }
-    }
-
-    #[test]
-    fn the_policy_decides_between_hosts_that_are_new_and_those_that_bring_pages() {
-        let mut bench = Bench::new(1);
-        bench.add(1, |_| {});
-        bench.add(1, proven);
-        bench.add(1, |_| {});
-        let order: Vec<u32> = std::iter::from_fn(|| {
-            let number = bench.lanes.next()?;
-            bench.set(number, HostState::Idle);
-            Some(number)
-        })
-        .collect();
-        assert_eq!(order, [0, 1, 2]);
-    }
-
-    #[test]
-    fn a_host_is_costly_by_its_slot_time_per_page_and_no_longer_when_it_brings_pages_again() {
-        let mut account = Account::default();
-        assert_eq!(account.lane(false), Lane::Unproven);
-        account.count_answer(1.0);
-        assert_eq!(account.lane(true), Lane::Proven);
-        account.add_slot_time(60_000_000);
-        assert_eq!(account.lane(true), Lane::Costly, "a minute for one answer");
-        (0..12).for_each(|_| account.count_answer(1.0));
-        assert_eq!(account.lane(true), Lane::Proven);
-        (0..12).for_each(|_| account.count_answer(0.0));
-        assert_eq!(account.lane(true), Lane::Costly, "answers that bring nothing cost as well");
-    }
-
-    /// An event loop that does one thing after the other: hosts take their turns, and each request takes some
-    /// microseconds of it. There is no clock but the sum of what was done.
-    struct Loop {
-        bench: Bench,
-        now: u64,
-        resting: std::collections::BinaryHeap<std::cmp::Reverse<(u64, u32)>>,
-        busy: u64,
-        reported_at: u64,
-    }
-
-    const REST: u64 = 20_000;
-    const SECOND: u64 = 1_000_000;
-
-    impl Loop {
-        fn new() -> Loop {
-            Loop { bench: Bench::new(128), now: 0, resting: Default::default(), busy: 0, reported_at: 0 }
-        }
-
-        /// Runs until a time; `work` gives what a request to a host takes, and whether it brings a page. Gives how many
-        /// pages there were.
-        fn run(&mut self, until: u64, work: impl Fn(u32, u32) -> (u64, bool)) -> usize {
-            let mut n_pages = 0;
-            if self.now == 0 {
-                // The policy prefers hosts that were asked least.
-                let n_hosts = self.bench.hosts.len() as u32;
-                (0..n_hosts).for_each(|number| self.bench.set(number, HostState::Ready(0)));
-            }
-            while self.now < until {
-                while let Some(&std::cmp::Reverse((end, number))) = self.resting.peek()
-                    && end <= self.now
-                {
-                    self.resting.pop();
-                    self.bench.set(number, HostState::Ready(u64::from(self.bench.hosts.get(number).fetched)));
-                }
-                if self.now - self.reported_at >= 200_000 {
-                    let busy_share = self.busy as f64 / (self.now - self.reported_at) as f64;
-                    self.bench.lanes.set_load(busy_share, self.now);
-                    (self.busy, self.reported_at) = (0, self.now);
-                }
-                self.bench.lanes.grant(self.now);
-                let Some(number) = self.bench.lanes.next() else {
-                    let next = self.resting.peek().map_or(until, |next| next.0.0);
-                    self.now = next.min(self.reported_at + 200_000).clamp(self.now + 1, self.now + 1_000);
-                    continue;
-                };
-                self.bench.set(number, HostState::Busy);
-                let n_before = self.bench.hosts.get(number).fetched;
-                let (microseconds, is_page) = work(number, n_before);
-                self.now += microseconds;
-                self.busy += microseconds;
-                let host = self.bench.hosts.get_mut(number);
-                host.fetched += 1;
-                host.stored += u32::from(is_page);
-                host.account.count_answer(if is_page { 1.0 } else { 0.0 });
-                // A part of the work is not in the response: connections, timers, the frontier.
-                self.bench.lanes.count_work(host, Duration::from_micros(microseconds * 2 / 3));
-                self.bench.set(number, HostState::Resting);
-                self.resting.push(std::cmp::Reverse((self.now + REST, number)));
-                n_pages += usize::from(is_page);
-            }
-            n_pages
-        }
-    }
-
-    /// Thirty hosts that bring pages after a robots.txt, beside others that bring nothing.
-    fn pages_beside(n_others: usize, other_work: u64, honest_work: u64) -> usize {
-        let mut simulation = Loop::new();
-        simulation.bench.add(30, |_| {});
-        simulation.bench.add(n_others, |_| {});
-        let work = |number: u32, n_before: u32| match number < 30 {
-            true => (honest_work, n_before > 0),
-            false => (other_work, false),
-        };
-        // The first seconds are for getting to know the hosts.
-        simulation.run(5 * SECOND, work);
-        simulation.run(25 * SECOND, work)
-    }
-
-    #[test]
-    fn honest_hosts_keep_their_rate_beside_any_that_bring_nothing() {
-        // From a loop that is mostly idle to one with more to do than it can.
-        for honest_work in [200, 700, 2_000] {
-            let alone = pages_beside(0, 0, honest_work);
-            for (n_others, other_work) in [(300, 300), (300, 2_000), (2_000, 1_000)] {
-                let beside = pages_beside(n_others, other_work, honest_work);
-                assert!(
-                    beside * 100 >= alone * 90,
-                    "{beside} of {alone} pages at {honest_work} us each, beside {n_others} hosts of {other_work} us"
-                );
-            }
-        }
-    }
-
-    #[test]
-    fn hosts_that_have_brought_nothing_still_get_turns_beside_a_busy_crowd() {
-        let mut simulation = Loop::new();
-        simulation.bench.add(200, proven);
-        simulation.bench.add(20, |_| {});
-        simulation.run(10 * SECOND, |number, _| (1_000, number < 200));
-        for number in 200..220 {
-            let n_requests = simulation.bench.hosts.get(number).fetched;
-            assert!(n_requests >= 10, "{n_requests} requests to host {number}");
-        }
-    }
-
-    #[test]
-    fn what_a_busy_loop_leaves_is_shared_out_and_all_of_it_when_nobody_brings_pages() {
-        let mut bench = Bench::new(128);
-        bench.add(30, proven);
-        bench.add(300, |host| host.fetched = 5);
-        assert_eq!(bench.fill(128), [30, 98, 0]);
-        (1..10).for_each(|tick| bench.lanes.set_load(1.0, tick * 200_000));
-        (30..128).for_each(|number| bench.set(number, HostState::Ready(1)));
-        assert_eq!(bench.fill(98), [30, 6, 0], "a twentieth of the slots");
-        bench.lanes.count_work(bench.hosts.get_mut(40), Duration::from_secs(1));
-        (30..128).for_each(|number| bench.set(number, HostState::Ready(1)));
-        assert_eq!(bench.fill(98), [30, 0, 0], "they have used up their time");
-        (10..60).for_each(|tick| bench.lanes.set_load(0.2, tick * 200_000));
-        assert!(bench.fill(98)[1] > 30, "the loop has time for them again");
-        bench.lanes.count_work(bench.hosts.get_mut(40), Duration::from_secs(60));
-        (0..30).for_each(|number| bench.set(number, HostState::Idle));
-        assert_eq!(bench.fill(128).iter().sum::<usize>(), 128, "nobody else has anything to do");
-    }
-}
+mod tests;

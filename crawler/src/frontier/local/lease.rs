@@ -21,6 +21,7 @@ impl Inner {
     pub(super) fn lease(&mut self) -> Result<Next, Error> {
         let now = self.now();
         self.lanes.grant(now);
+        self.take_up_postponed()?;
         while let Some(&Reverse((until, number))) = self.resting.peek()
             && until <= now
         {
@@ -55,6 +56,9 @@ impl Inner {
         }
         if self.pending > 0 || !self.leased.is_empty() {
             return Ok(Next::Wait(Duration::from_secs(1)));
+        }
+        if let Some(time) = self.next_room() {
+            return Ok(Next::Wait(time));
         }
         if let Some(time) = self.next_ranking() {
             return Ok(Next::Wait(time.max(Duration::from_millis(1))));
@@ -91,8 +95,8 @@ impl Inner {
     /// The first page of a random priority of a host.
     fn lease_random(&mut self, number: u32, random: &mut SplitMix64) -> Result<Option<Lease>, Error> {
         let index = random.below(self.hosts.get(number).queues.n_priorities().max(1));
-        let priority = self.hosts.get(number).queues.0.get(index).map(|queue| queue.priority);
-        while self.hosts.get(number).queues.0.get(index).map(|queue| queue.priority) == priority
+        let priority = self.hosts.get(number).queues.priority_at(index);
+        while self.hosts.get(number).queues.priority_at(index) == priority
             && let Some((priority, offset)) = self.hosts.get_mut(number).queues.pop_at(index, &self.blocks)?
         {
             if !self.is_stale(offset)? {

@@ -13,6 +13,13 @@ use crate::order::{FetchedPage, Priority};
 /// Bytes of journal after which a checkpoint is written, to bound the time of the next opening.
 const CHECKPOINT_BYTES: u64 = 128 << 20;
 
+/// What became of a link.
+enum Added {
+    New,
+    Known,
+    Postponed,
+}
+
 impl Inner {
     /// Adds links that no page is settled with.
     pub(super) fn offer(&mut self, links: &[Link]) -> Result<Offered, Error> {
@@ -22,8 +29,9 @@ impl Inner {
         let mut offered = Offered::default();
         for (link, fingerprint) in links.iter().zip(fingerprints) {
             match self.add(fingerprint, link)? {
-                true => offered.new += 1,
-                false => offered.known += 1,
+                Added::New => offered.new += 1,
+                Added::Known => offered.known += 1,
+                Added::Postponed => offered.postponed += 1,
             }
             if self.journal.is_full() {
                 self.write()?;
@@ -63,17 +71,20 @@ impl Inner {
         links.iter().map(|link| self.fingerprint(&link.url)).collect()
     }
 
-    /// Adds a link, or takes what it says about a known URL; gives whether the URL is new.
-    fn add(&mut self, fingerprint: u64, link: &Link) -> Result<bool, Error> {
+    /// Adds a link, or takes what it says about a known URL.
+    fn add(&mut self, fingerprint: u64, link: &Link) -> Result<Added, Error> {
         let Some(url) = self.seen.get(fingerprint)? else {
+            if self.postpone(fingerprint, link)? {
+                return Ok(Added::Postponed);
+            }
             self.enqueue(fingerprint, link)?;
-            return Ok(true);
+            return Ok(Added::New);
         };
         if self.claims.contains(url) {
             self.improve(url, link)?;
         }
         self.offer_known(url, link)?;
-        Ok(false)
+        Ok(Added::Known)
     }
 
     fn is_checkpoint_due(&self) -> bool {
@@ -180,7 +191,7 @@ impl Inner {
         if let Some(number) = self.hosts.find(&self.host_name) {
             return Ok(number);
         }
-        self.journal.push(&Event::Host { name: self.host_name.clone() })?;
-        Ok(self.hosts.add(&self.host_name))
+        let name = self.host_name.clone();
+        self.add_host(&name)
     }
 }

@@ -20,6 +20,7 @@ use super::super::robots_file::RobotsFile;
 use super::super::scores::Scores;
 use super::super::seen::Seen;
 use super::lanes::Lanes;
+use super::postponed::Postponed;
 use super::refresh::RefreshScheduler;
 use super::{Inner, LocalOptions, is_set};
 use crate::error::Error;
@@ -53,6 +54,7 @@ impl Inner {
             pending_digests: HashMap::new(),
             blocks,
             hosts,
+            postponed: Postponed::new(options.max_hosts, snapshot.postponed),
             claims: Claims::open(&folder.join("claims"), snapshot.n_urls, options.tracks_depth)?,
             late_claims: HashMap::new(),
             validators: Records::open(&folder.join("validators"))?,
@@ -132,6 +134,13 @@ impl Inner {
             Event::Host { name } => {
                 self.hosts.add(&name);
             }
+            Event::Forgotten { host } => {
+                if !self.hosts.contains(host) {
+                    return Ok(None);
+                }
+                self.hosts.forget(host);
+            }
+            Event::Postponed { .. } => self.postponed.queue.push(offset, &mut self.blocks)?,
             Event::New { host, url, priority, link } => {
                 if !self.hosts.contains(host) || url != self.n_urls {
                     return Ok(None);
@@ -214,6 +223,9 @@ impl Inner {
         let n_hosts = self.hosts.len() as u32;
         for number in 0..n_hosts {
             let host = self.hosts.get(number);
+            if host.name.is_empty() {
+                continue;
+            }
             self.pending += u64::from(host.pending);
             let rest = Duration::from_millis(u64::from(host.rest_milliseconds)).max(self.first_rest);
             self.start_rest(number, rest);
@@ -242,6 +254,7 @@ impl Inner {
             sink_position: self.sink_position.clone(),
             scope_extensions: self.scope_extensions.clone(),
             leased: self.leased.iter().map(|(id, held)| (id.host, held.priority, id.offset)).collect(),
+            postponed: self.postponed.queue.clone(),
         };
         checkpoint::save(&self.folder.join("checkpoint"), &snapshot, &self.hosts)?;
         self.seen.remove_replaced_files();

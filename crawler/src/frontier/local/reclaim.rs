@@ -7,9 +7,10 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 use super::super::journal::Event;
 use super::super::scores::Score;
 use super::super::{Kind, Link};
-use super::{Inner, is_set, unset};
+use super::{Inner, is_set, set, unset};
 use crate::error::Error;
 use crate::order::Priority;
+use crate::outcome::Outcome;
 
 impl Inner {
     /// A known URL was offered again: its record is replaced if this claim is better.
@@ -61,6 +62,36 @@ impl Inner {
             self.reclaim(number, url, Priority::FIRST, link)?;
         }
         Ok(())
+    }
+
+    /// Puts every URL back that ended with this outcome; gives how many there are.
+    pub(super) fn put_back(&mut self, outcome: Outcome) -> Result<u64, Error> {
+        self.write()?;
+        let mut ended = Vec::new();
+        self.journal.replay(0, |_, event| {
+            match event {
+                Event::Done { url, record, .. } if record.outcome == outcome => set(&mut ended, url),
+                Event::Done { url, .. } | Event::Improved { url, .. } => unset(&mut ended, url),
+                _ => {}
+            }
+            Ok(())
+        })?;
+        let mut n_urls = 0;
+        for url in (0..self.n_urls).filter(|&url| is_set(&ended, url)) {
+            if !is_set(&self.done, url) {
+                continue;
+            }
+            let offset = self.url_offset(url)?;
+            let (_, priority, link) = self.journal.link_at(offset)?;
+            let number = self.host_number(&link)?;
+            self.reclaim(number, url, priority, link)?;
+            n_urls += 1;
+            if self.journal.is_full() {
+                self.write()?;
+            }
+        }
+        self.write()?;
+        Ok(n_urls)
     }
 
     /// The priority of a URL by a better claim.

@@ -115,6 +115,7 @@ impl Inner {
             }
             self.apply_late_claim(id.url)?;
         }
+        self.look_again();
         if sink_position != self.sink_position {
             self.sink_position = sink_position.to_vec();
             self.journal.push(&Event::SinkPosition { sink_position: sink_position.to_vec() })?;

@@ -175,6 +175,7 @@ impl State {
             leased: self.n_leased,
             ready_hosts: self.schedule.n_ready() as u64,
             hosts: self.schedule.hosts.len() as u64,
+            postponed: 0,
         }
     }
 
