@@ -22,6 +22,8 @@ mod guides;
 mod hostile;
 #[path = "main/hostile_hosts.rs"]
 mod hostile_hosts;
+#[path = "main/hostile_names.rs"]
+mod hostile_names;
 #[path = "main/hostile_neighbours.rs"]
 mod hostile_neighbours;
 #[path = "main/hostile_server.rs"]

@@ -58,7 +58,10 @@ impl Hosts {
         let resolve = format!("*={}", self.address);
         let mut command = pith();
         command.arg("crawl").args(seeds).arg("--out").arg(out).args(["--resolve", &resolve, "--quiet"]);
-        let output = command.args(["--delay", "0s", "--scope", "any"]).args(words).output().unwrap();
+        if !words.contains(&"--scope") {
+            command.args(["--scope", "any"]);
+        }
+        let output = command.args(["--delay", "0s"]).args(words).output().unwrap();
         let code = output.status.code();
         assert!(matches!(code, Some(0 | 3)), "{code:?}: {}", String::from_utf8_lossy(&output.stderr));
     }
@@ -118,13 +121,18 @@ fn page_with_links(urls: impl IntoIterator<Item = String>) -> Answer {
 
 /// The URLs of all whole pages of a crawl; `revisit` records do not count, because they give no document.
 fn whole_pages(out: &Path) -> BTreeMap<String, usize> {
+    stored_as(out, warc::RecordType::Response)
+}
+
+/// The URLs of all records of a type, and how many each has.
+fn stored_as(out: &Path, kind: warc::RecordType) -> BTreeMap<String, usize> {
     let mut shards: Vec<_> = std::fs::read_dir(out.join("pages")).unwrap().map(|entry| entry.unwrap().path()).collect();
     shards.retain(|path| path.to_str().is_some_and(|name| name.ends_with(".warc.zst")));
     let mut urls = BTreeMap::new();
     for shard in shards {
         let mut reader = warc::read(&shard).unwrap();
         while let Some(record) = reader.next().unwrap() {
-            if record.kind == warc::RecordType::Response {
+            if record.kind == kind {
                 *urls.entry(record.url().unwrap().into_owned()).or_default() += 1;
             }
         }
@@ -224,6 +232,45 @@ fn a_copy_of_some_pages_makes_no_host_a_mirror() {
     assert_eq!(report(out.path())["outcomes"]["mirror"].as_u64().unwrap_or(0), 0);
 }
 
+/// A site of many pages, each with a text of its own.
+fn large_site(path: &str) -> Answer {
+    if path == "/" {
+        let links: String = (1..=N_LARGE).map(|page| format!("<a href='/page/{page}'>{page}</a> ")).collect();
+        return Answer::Html(format!("<html><title>Home</title><p>{}</p>{links}", words(0)));
+    }
+    match path.strip_prefix("/page/").and_then(|number| number.parse().ok()) {
+        Some(number @ 1..=N_LARGE) => Answer::Html(format!("<html><title>{number}</title><p>{}</p>", words(number))),
+        _ => Answer::Missing,
+    }
+}
+
+/// Pages of a large site behind its home page.
+const N_LARGE: usize = 400;
+
+#[test]
+fn a_host_that_mirrors_another_is_left_out_after_some_pages_and_the_other_loses_none() {
+    let hosts = Hosts::serve(|host, path| match (host, path) {
+        ("site.test" | "mirror.test", _) => large_site(path),
+        // The mirror is named first; other sites link to the site it copies.
+        ("friend.test", "/") => page_with_links(["http://mirror.test/".to_owned(), "http://site.test/".to_owned()]),
+        ("other.test", "/") => page_with_links(["http://site.test/".to_owned()]),
+        _ => Answer::Missing,
+    });
+    let out = tempfile::tempdir().unwrap();
+    hosts.crawl(&["http://friend.test/", "http://other.test/"], out.path(), &[]);
+    let pages = whole_pages(out.path());
+    let of = |host: &str| pages.keys().filter(|url| url.starts_with(&format!("http://{host}/"))).count();
+    let asked = hosts.asked("mirror.test");
+    println!(
+        "{} pages of the site, {} of the mirror, which was asked {asked} times",
+        of("site.test"),
+        of("mirror.test")
+    );
+    assert_eq!(of("site.test"), N_LARGE + 1);
+    assert!(asked <= N_LARGE / 2, "the mirror was asked {asked} times");
+    assert!(report(out.path())["outcomes"]["mirror"].as_u64().is_some_and(|left_out| left_out > 100));
+}
+
 #[test]
 fn redirects_before_a_page_do_not_use_up_its_own() {
     let hosts = Hosts::serve(|host, path| match (host, path) {
@@ -267,6 +314,44 @@ fn a_long_way_that_is_found_first_does_not_keep_a_page_too_deep() {
     assert_eq!(whole_pages(out.path()).keys().filter(|url| url.contains("victim.test")).count(), 1);
     hosts.crawl(&["http://honest.test/"], out.path(), &["--depth", "2"]);
     check_victim(out.path());
+}
+
+#[test]
+fn a_duplicate_to_which_a_shorter_way_is_found_is_recorded_once() {
+    let hosts = Hosts::serve(|host, path| match (host, path) {
+        ("site.test", "/") => page_with_links(["/first".to_owned(), "/1".to_owned()]),
+        ("site.test", "/1") => page_with_links(["/copy".to_owned()]),
+        ("site.test", "/first" | "/copy") => Answer::Html(format!("<html><p>{}", words(7))),
+        ("near.test", "/") => page_with_links(["http://site.test/copy".to_owned()]),
+        _ => Answer::Missing,
+    });
+    let out = tempfile::tempdir().unwrap();
+    hosts.crawl(&["http://site.test/"], out.path(), &["--depth", "3"]);
+    hosts.crawl(&["http://near.test/"], out.path(), &["--depth", "3"]);
+    let n_records = |url: &str| stored_as(out.path(), warc::RecordType::Revisit).get(url).copied();
+    assert_eq!(n_records("http://site.test/copy"), Some(1));
+    assert_eq!(report(out.path())["outcomes"]["duplicate"], 1);
+}
+
+#[test]
+fn what_redirected_out_of_the_scope_is_followed_when_the_scope_is_wider() {
+    let hosts = Hosts::serve(|host, path| match (host, path) {
+        ("here.test", "/") => page_with_links(["/away".to_owned(), "/gone".to_owned()]),
+        ("here.test", "/away") => Answer::Redirect("http://there.test/".to_owned()),
+        ("there.test", "/") => page_with_links(["/more".to_owned()]),
+        ("there.test", "/more") => Answer::Html(format!("<html><p>{}", words(3))),
+        _ => Answer::Missing,
+    });
+    let out = tempfile::tempdir().unwrap();
+    let seeds = ["http://here.test/"];
+    hosts.crawl(&seeds, out.path(), &["--scope", "host"]);
+    assert_eq!(report(out.path())["outcomes"]["out-of-scope"], 1);
+    assert_eq!(hosts.asked("there.test"), 0);
+    hosts.crawl(&seeds, out.path(), &["--scope", "any"]);
+    let pages = whole_pages(out.path());
+    assert!(pages.contains_key("http://there.test/more"), "{pages:?}");
+    let asked_twice = |path: &str| hosts.log.lock().unwrap().iter().filter(|(_, asked)| asked == path).count() == 2;
+    assert!(asked_twice("/away") && !asked_twice("/gone"), "what ended otherwise is not asked again");
 }
 
 #[test]

@@ -78,6 +78,20 @@ fn a_proxy_is_asked_for_everything() {
 }
 
 #[test]
+fn a_proxy_is_asked_for_no_address_that_is_not_public() {
+    let proxy = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    proxy.set_nonblocking(true).unwrap();
+    let name = format!("http://{}", proxy.local_addr().unwrap());
+    let out = tempfile::tempdir().unwrap();
+    let seeds = ["http://10.1.2.3/", "http://169.254.169.254/latest", "http://[fd00::1]/", "http://[3fff::1]/"];
+    let words = ["--proxy", &name, "--delay", "0s", "--quiet", "--time", "20s", "--out"];
+    let output = pith().arg("crawl").args(seeds).args(words).arg(out.path()).output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
+    let asked = proxy.accept().map(|_| ()).map_err(|error| error.kind());
+    assert_eq!(asked, Err(std::io::ErrorKind::WouldBlock), "the proxy was asked");
+}
+
+#[test]
 fn a_password_goes_to_its_host_and_to_no_other() {
     let web = Web::start(WebConfig { hosts: 3, pages_per_host: 5, ..WebConfig::default() }).unwrap();
     let out = tempfile::tempdir().unwrap();

@@ -213,7 +213,7 @@ impl FifoQueue {
         usize::from(self.head.length) + self.n_blocks as usize * BLOCK_ENTRIES + usize::from(self.tail.length)
     }
 
-    fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.head.length == 0 && self.n_blocks == 0 && self.tail.length == 0
     }
 }
@@ -227,6 +227,7 @@ pub(super) enum Queues {
     /// A single entry.
     One(Priority, u64),
     /// The priorities that have entries, in their order.
+    #[expect(clippy::box_collection, reason = "most hosts have none: a list would make each of them larger")]
     Many(Box<Vec<FifoQueue>>),
 }
 

@@ -77,7 +77,7 @@ impl Inner {
     /// Takes up some of the links that wait, as far as there is room.
     pub(super) fn take_up_postponed(&mut self) -> Result<(), Error> {
         for _ in 0..TAKEN_UP {
-            if self.postponed.queue.len() == 0 || !self.has_room()? {
+            if self.postponed.queue.is_empty() || !self.has_room()? {
                 return Ok(());
             }
             let Some(offset) = self.postponed.queue.pop(&self.blocks)? else { return Ok(()) };
@@ -129,7 +129,7 @@ impl Inner {
 
     /// How soon postponed links may find room when nothing else is left; `None` when they will not.
     pub(super) fn next_room(&self) -> Option<Duration> {
-        if self.postponed.queue.len() == 0 {
+        if self.postponed.queue.is_empty() {
             return None;
         }
         if (self.postponed.n_kept as usize) < self.hosts.len() {
