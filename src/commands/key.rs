@@ -23,6 +23,9 @@ pub struct Args {
 #[derive(clap::Subcommand, Debug)]
 enum Step {
     /// Make a key, which only you can read
+    #[command(before_help = "Examples:
+  pith key new crawler.pem
+  pith key new ~/.config/pith/crawler.pem")]
     New {
         /// The file to write; an existing one is left alone
         #[arg(value_name = "KEY")]
@@ -30,6 +33,9 @@ enum Step {
     },
     /// Print the directory of a key, to be served at /.well-known/http-message-signatures-directory with the type
     /// application/http-message-signatures-directory+json
+    #[command(before_help = "Examples:
+  pith key directory crawler.pem
+  pith key directory crawler.pem > .well-known/http-message-signatures-directory")]
     Directory {
         /// The file that `pith key new` has written
         #[arg(value_name = "KEY")]

@@ -50,7 +50,8 @@ impl Totals {
 
     /// URLs that are done.
     pub fn settled(&self) -> u64 {
-        self.outcomes.iter().sum()
+        // The counts come from a file, in which anything may stand.
+        self.outcomes.iter().fold(0, |sum: u64, count| sum.saturating_add(*count))
     }
 
     pub(crate) fn count(&mut self, record: FetchRecord) {
@@ -81,4 +82,15 @@ pub struct HostTally<'f> {
     pub bytes: u64,
     /// Response times, added up over its requests.
     pub milliseconds: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_that_no_crawl_has_do_not_overflow() {
+        let totals = Totals { outcomes: vec![u64::MAX, 1], ..Totals::default() };
+        assert_eq!(totals.settled(), u64::MAX);
+    }
 }
