@@ -19,6 +19,7 @@
 //!     body: b"<p>Hello.</p>",
 //!     truncated: None,
 //!     revisit: Revisit::Detect,
+//!     preferences: None,
 //! })?;
 //! writer.commit()?; // now the page survives a crash
 //! writer.finish()?;
