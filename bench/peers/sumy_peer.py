@@ -68,7 +68,8 @@ def rank(question, method):
         if rated is not None:
             ranking = [s.number for s in sorted(rated, key=lambda s: (-rated[s], s.number))]
         else:
-            for count in (1, 3, 20):
+            # These pick a set for a count: asked for one more at a time, what is new is the next best.
+            for count in range(1, len(sentences) + 1):
                 picked = [s.number for s in summarizer(document, count)]
                 ranking += [number for number in picked if number not in ranking]
     except (ValueError, ZeroDivisionError, KeyError, IndexError):

@@ -3,6 +3,9 @@
 /// How often the documents are resampled.
 pub const ROUNDS: usize = 1_000;
 
+/// Where the random numbers begin.
+pub const SEED: u64 = 0x9E37_79B9_7F4A_7C15;
+
 /// The middle 95 % of what resampling gives.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct Interval {
@@ -21,7 +24,8 @@ pub struct PairedDifference {
     pub low: f64,
     /// 2.5 % lie above.
     pub high: f64,
-    /// The share of resampled differences in which it is not ahead.
+    /// How often a difference at least as large, either way, would come by chance: two-sided, by the normal
+    /// approximation of the mean of paired differences.
     pub p: f64,
 }
 
@@ -36,7 +40,7 @@ pub struct Bootstrap {
 impl Bootstrap {
     /// Samples documents, with replacement, for sets of these sizes; the same for the same sizes.
     pub fn new(sizes: &[usize]) -> Bootstrap {
-        let mut state = 0x9E37_79B9_7F4A_7C15_u64;
+        let mut state = SEED;
         let mut below = |n: usize| {
             // xorshift64*; the high bits are the good ones.
             state ^= state >> 12;
@@ -64,7 +68,7 @@ impl Bootstrap {
             by: mean_of_means(&differences),
             low: quantile(&means, 0.025),
             high: quantile(&means, 0.975),
-            p: means.iter().filter(|mean| **mean <= 0.0).count() as f64 / means.len() as f64,
+            p: two_sided_p(&differences),
         }
     }
 
@@ -80,6 +84,40 @@ impl Bootstrap {
         means.sort_unstable_by(f64::total_cmp);
         means
     }
+}
+
+/// The p of the mean over sets being zero. Resampling could not tell less than one in its rounds, which is too coarse
+/// where many comparisons are corrected for.
+fn two_sided_p(differences: &[Vec<f64>]) -> f64 {
+    let n_sets = differences.len().max(1) as f64;
+    let variance: f64 = differences.iter().map(|set| variance_of_mean(set)).sum::<f64>() / (n_sets * n_sets);
+    let by = mean_of_means(differences).abs();
+    match (by == 0.0, variance > 0.0) {
+        (true, _) => 1.0,
+        (false, true) => libm::erfc(by / (2.0 * variance).sqrt()),
+        (false, false) => 0.0,
+    }
+}
+
+fn variance_of_mean(values: &[f64]) -> f64 {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n.max(1.0);
+    let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
+    if values.len() < 2 { 0.0 } else { squares / (n - 1.0) / n }
+}
+
+/// Corrects the p of several comparisons for their number (S. Holm, 1979): the smallest is multiplied by the number of
+/// comparisons, the next by one less, and none falls below the one before it.
+pub fn holm(values: &[f64]) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_by(|a, b| values[*a].total_cmp(&values[*b]));
+    let mut corrected = vec![0.0; values.len()];
+    let mut least = 0.0f64;
+    for (rank, index) in order.into_iter().enumerate() {
+        least = least.max((values[index] * (values.len() - rank) as f64).min(1.0));
+        corrected[index] = least;
+    }
+    corrected
 }
 
 fn quantile(sorted: &[f64], share: f64) -> f64 {
@@ -118,7 +156,27 @@ mod tests {
         );
         assert_eq!(
             sampling.paired_difference(&theirs, &ours),
-            PairedDifference { by: -0.5, low: -0.5, high: -0.5, p: 1.0 }
+            PairedDifference { by: -0.5, low: -0.5, high: -0.5, p: 0.0 }
         );
+    }
+
+    #[test]
+    fn p_is_that_of_a_normal_mean_and_the_same_both_ways() {
+        // Ten differences with mean 1 and variance of the mean 0.25: z = 2, two-sided p = .0455.
+        let spread = (0.25f64 * 9.0).sqrt();
+        let ours: Vec<Vec<f64>> = vec![(0..10).map(|i| if i % 2 == 0 { 1.0 + spread } else { 1.0 - spread }).collect()];
+        let theirs = vec![vec![0.0; 10]];
+        let sampling = Bootstrap::new(&[10]);
+        let (ahead, behind) = (sampling.paired_difference(&ours, &theirs), sampling.paired_difference(&theirs, &ours));
+        assert!((ahead.p - 0.0455).abs() < 0.0001, "{}", ahead.p);
+        assert_eq!(ahead.p, behind.p);
+        assert_eq!(sampling.paired_difference(&ours, &ours).p, 1.0);
+    }
+
+    #[test]
+    fn many_comparisons_make_each_less_sure() {
+        assert_eq!(holm(&[0.01, 0.04, 0.03, 0.5]), [0.04, 0.09, 0.09, 0.5]);
+        assert_eq!(holm(&[0.6, 0.7]), [1.0, 1.0]);
+        assert!(holm(&[]).is_empty());
     }
 }

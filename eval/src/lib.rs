@@ -15,6 +15,7 @@ pub mod report;
 pub mod rouge;
 pub mod saved;
 pub mod score;
+pub mod sheet;
 pub mod speed;
 pub mod summaries;
 pub mod train;

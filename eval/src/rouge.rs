@@ -3,7 +3,10 @@
 
 use std::collections::HashMap;
 
+mod detailed;
 mod porter;
+
+pub use detailed::{DetailedRouge, Overlap, TokenizedText, detailed_rouge};
 
 /// F1 of ROUGE-1, ROUGE-2 and ROUGE-L, each between 0 and 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -104,13 +107,19 @@ fn is_spaceless(character: char) -> bool {
 
 /// Compares a summary with a reference.
 pub fn rouge(reference: &[u32], summary: &[u32]) -> Rouge {
-    let pairs = |tokens: &[u32]| tokens.windows(2).map(|pair| u64::from(pair[0]) << 32 | u64::from(pair[1])).collect();
-    let singles = |tokens: &[u32]| tokens.iter().map(|token| u64::from(*token)).collect();
     Rouge {
         one: overlap(singles(reference), singles(summary)),
         two: overlap(pairs(reference), pairs(summary)),
         l: f1(common_subsequence(reference, summary), reference.len(), summary.len()),
     }
+}
+
+fn singles(tokens: &[u32]) -> Vec<u64> {
+    tokens.iter().map(|token| u64::from(*token)).collect()
+}
+
+fn pairs(tokens: &[u32]) -> Vec<u64> {
+    tokens.windows(2).map(|pair| u64::from(pair[0]) << 32 | u64::from(pair[1])).collect()
 }
 
 /// Compares with several references and takes, for each of the three, the best.
@@ -122,7 +131,13 @@ pub fn best_rouge<'r>(references: impl IntoIterator<Item = &'r [u32]>, summary: 
     })
 }
 
-fn overlap(mut reference: Vec<u64>, mut summary: Vec<u64>) -> f64 {
+fn overlap(reference: Vec<u64>, summary: Vec<u64>) -> f64 {
+    let (n_reference, n_summary) = (reference.len(), summary.len());
+    f1(n_common(reference, summary), n_reference, n_summary)
+}
+
+/// How many of the one are among the other, each counted once for every time it stands in both.
+fn n_common(mut reference: Vec<u64>, mut summary: Vec<u64>) -> usize {
     reference.sort_unstable();
     summary.sort_unstable();
     let (mut i, mut j, mut common) = (0, 0, 0);
@@ -131,7 +146,7 @@ fn overlap(mut reference: Vec<u64>, mut summary: Vec<u64>) -> f64 {
         i += usize::from(a <= b);
         j += usize::from(b <= a);
     }
-    f1(common, reference.len(), summary.len())
+    common
 }
 
 fn f1(common: usize, reference: usize, summary: usize) -> f64 {

@@ -1,85 +1,64 @@
-//! Summaries against references: every ranking, and any peer, on the same sentences, within the same budgets.
+//! Summaries against references: every ranking, and any peer, on the same sentences, within the same budgets. Without
+//! references: the same methods on documents of one's own.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
-use pith_extractor::{Budget, Method, for_each_word};
-use serde::{Deserialize, Serialize};
+use pith_extractor::{Method, for_each_word};
+use serde::Serialize;
 
 use crate::bootstrap::{Bootstrap, Interval, PairedDifference, mean_of_means};
 use crate::error::Error;
-use crate::peer::{ANSWER_TIMEOUT, Peer};
-use crate::rouge::{Rouge, Tokenizer, best_rouge};
-use item::Item;
+use crate::peer::Peer;
+use crate::rouge::{DetailedRouge, Overlap};
+use item::LoadedSet;
+use scoring::{ScoredSummary, ScoresByMethod, SetScores, score_set};
 
+mod example;
 mod fit;
+mod fragments;
 mod item;
+mod length;
+mod measures;
 mod oracle;
-mod reference_free;
+mod own;
+mod pairs;
+mod picks;
+mod scoring;
 
+pub use example::{Example, ExampleSummary};
 pub use fit::{ComparedRanking, FitConfig, FitReport, LengthResult, fit_weights, weights_source};
-pub use reference_free::{MainTextShare, in_gold};
+pub use item::LeftOut;
+pub use length::Length;
+pub use measures::Measures;
+pub use own::{MethodMeasures, OwnDocument, OwnReport, compare};
+pub use pairs::{CorrectedDifference, MethodPair};
+pub use picks::{MainTextShare, in_gold};
 
 /// Documents with fewer sentences say nothing about a ranking and are not scored.
 pub const MIN_SENTENCES: usize = 4;
 
 /// What is compared.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct EvaluationConfig {
     /// Rankings of ours.
     pub methods: Vec<Method>,
     /// Other programs.
     pub peers: Vec<Peer>,
+    /// Other programs that measure summaries: they read {id, lang, title, source, references, summary} and answer
+    /// {id, value}.
+    pub metrics: Vec<Peer>,
     /// At most this many documents of each set, the first ones; all where it is nothing.
     pub limit: Option<usize>,
     /// Gold pages, whose articles with their descriptions make one more set.
     pub pages: Option<PathBuf>,
 }
 
-/// One length of summaries.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Length {
-    /// So many sentences.
-    Sentences(usize),
-    /// So many words, half as many again in scripts without spaces, where a word is a character; the last sentence is cut.
-    Words(usize),
-}
-
-impl Length {
-    /// The lengths that are compared.
-    pub const ALL: [Length; 4] =
-        [Length::Sentences(1), Length::Sentences(3), Length::Words(100), Length::Sentences(20)];
-
-    /// The name in tables and JSON.
-    pub fn name(self) -> String {
-        match self {
-            Length::Sentences(1) => "1-sentence".to_owned(),
-            Length::Sentences(n) => format!("{n}-sentences"),
-            Length::Words(n) => format!("{n}-words"),
-        }
+impl EvaluationConfig {
+    fn names(&self) -> Vec<String> {
+        let ours = self.methods.iter().map(|method| method.name().to_owned());
+        ours.chain(self.peers.iter().map(|peer| peer.name.clone())).collect()
     }
-
-    fn budget(self, spaceless: bool) -> Budget {
-        match self {
-            Length::Sentences(n) => Budget::Sentences(n),
-            Length::Words(n) => Budget::Words(if spaceless { n + n / 2 } else { n }),
-        }
-    }
-}
-
-/// What a peer is asked.
-#[derive(Serialize)]
-struct Question<'a> {
-    id: &'a str,
-    lang: &'a str,
-    title: Option<&'a str>,
-    sentences: &'a [String],
-}
-
-#[derive(Deserialize)]
-struct Answer {
-    ranking: Vec<usize>,
 }
 
 /// One summary that was scored.
@@ -91,10 +70,28 @@ pub struct Prediction {
     pub method: String,
     /// How long it was to be.
     pub budget: String,
-    /// The sentences taken, by number.
-    pub picks: Vec<usize>,
+    /// The sentences taken, by number; nothing where the summary is not made of sentences of the text.
+    pub picks: Option<Vec<usize>>,
     /// The summary.
     pub text: String,
+    /// Precision, recall and F1 of ROUGE, from 0 to 1, for each measure with the best reference.
+    pub rouge: DetailedRouge,
+    /// What it is beside its source.
+    pub measures: Measures,
+}
+
+/// The scores of one method on one set, times 100.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct SetRouge {
+    /// ROUGE-1, -2, -L and -Lsum, each with the best reference.
+    #[serde(flatten)]
+    pub rouge: DetailedRouge,
+    /// The mean of ROUGE-1, -2 and -L with the best reference.
+    pub mean: f64,
+    /// Where that mean lies, by bootstrap.
+    pub interval: Interval,
+    /// The same mean over all references of a document.
+    pub mean_of_references: f64,
 }
 
 /// The outcome of one method at one length.
@@ -111,14 +108,18 @@ pub struct MethodReport {
     pub first_ahead: Option<PairedDifference>,
     /// ROUGE-1, -2 and -L for each set, times 100.
     pub sets: BTreeMap<String, [f64; 3]>,
+    /// Precision and recall, ROUGE-Lsum and intervals for each set.
+    pub details: BTreeMap<String, SetRouge>,
     /// Documents per second on one core, splitting and counting included; nothing for the oracle.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub documents_per_second: Option<f64>,
-    /// The share of word pairs in a summary that it had before.
-    pub redundancy: f64,
+    /// What the summaries are beside their sources, as means over sets.
+    pub measures: Measures,
     /// The share of picks that stay when every tenth sentence is taken away; ours only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stability: Option<f64>,
+    /// The means over sets of the metrics of others, by name.
+    pub metrics: BTreeMap<String, f64>,
 }
 
 /// The outcome of an evaluation.
@@ -126,8 +127,13 @@ pub struct MethodReport {
 pub struct SummariesReport {
     /// How many documents of each set were scored.
     pub documents: BTreeMap<String, usize>,
+    /// The documents of each set that were not, by reason.
+    pub left_out: BTreeMap<String, BTreeMap<&'static str, LeftOut>>,
     /// The methods at every length, by its name.
     pub budgets: BTreeMap<String, LengthReport>,
+    /// The documents of each set on which the methods differ most.
+    #[serde(skip)]
+    pub examples: Vec<Example>,
 }
 
 impl SummariesReport {
@@ -142,21 +148,8 @@ impl SummariesReport {
 pub struct LengthReport {
     /// In the order of the configuration, then peers, then the oracle.
     pub methods: Vec<MethodReport>,
-}
-
-/// The scores of one method at one length on one set.
-#[derive(Default)]
-struct SetScores {
-    rouge: Vec<Rouge>,
-    seconds: f64,
-    redundancy: f64,
-    stability: Option<f64>,
-}
-
-impl SetScores {
-    fn means(&self) -> Vec<f64> {
-        self.rouge.iter().map(|rouge| 100.0 * rouge.mean()).collect()
-    }
+    /// Every two methods, the oracle aside.
+    pub pairs: Vec<MethodPair>,
 }
 
 /// Scores every method on every set of a folder, and gives each summary to `keep` with the name of its set.
@@ -168,129 +161,127 @@ pub fn evaluate(
     config: &EvaluationConfig,
     keep: &mut dyn FnMut(&str, Prediction) -> Result<(), Error>,
 ) -> Result<SummariesReport, Error> {
-    // The dictionary of Chinese words is loaded before any clock runs.
-    for_each_word("中文", None, |_| ());
-    let mut scores: Vec<BTreeMap<(Length, usize), SetScores>> = Vec::new();
-    let mut documents = BTreeMap::new();
-    let mut names: Vec<String> = config.methods.iter().map(|method| method.name().to_owned()).collect();
-    names.extend(config.peers.iter().map(|peer| peer.name.clone()));
-    names.push("oracle".to_owned());
-    for (name, items) in item::load(folder, config.pages.as_deref(), config.limit)? {
-        documents.insert(name.clone(), items.len());
-        let mut keep_here = |prediction| keep(&name, prediction);
-        scores.push(score_set(&items, config, &names, &mut keep_here)?);
-    }
-    let set_names: Vec<&String> = documents.keys().collect();
-    let sampling = Bootstrap::new(&documents.values().copied().collect::<Vec<_>>());
-    let mut budgets = BTreeMap::new();
-    for length in Length::ALL {
-        let values =
-            |method: usize| -> Vec<Vec<f64>> { scores.iter().map(|set| set[&(length, method)].means()).collect() };
-        let first = values(0);
-        let methods = (0..names.len()).map(|method| {
-            let values = values(method);
-            let of_sets: Vec<&SetScores> = scores.iter().map(|set| &set[&(length, method)]).collect();
-            let seconds: f64 = of_sets.iter().map(|set| set.seconds).sum();
-            let n: usize = of_sets.iter().map(|set| set.rouge.len()).sum();
-            let average = |value: &dyn Fn(&SetScores) -> f64| {
-                of_sets.iter().map(|set| value(set)).sum::<f64>() / of_sets.len() as f64
-            };
-            MethodReport {
-                name: names[method].clone(),
-                mean: mean_of_means(&values),
-                interval: sampling.interval(&values),
-                first_ahead: (method > 0).then(|| sampling.paired_difference(&first, &values)),
-                sets: set_names.iter().zip(&of_sets).map(|(name, set)| ((*name).clone(), three(&set.rouge))).collect(),
-                documents_per_second: (seconds > 0.0).then(|| n as f64 / seconds),
-                redundancy: average(&|set| set.redundancy),
-                stability: of_sets[0].stability.map(|_| average(&|set| set.stability.unwrap_or(0.0))),
-            }
-        });
-        budgets.insert(length.name(), LengthReport { methods: methods.collect() });
-    }
-    Ok(SummariesReport { documents, budgets })
-}
-
-fn three(scores: &[Rouge]) -> [f64; 3] {
-    let mean = |part: fn(&Rouge) -> f64| 100.0 * scores.iter().map(part).sum::<f64>() / scores.len().max(1) as f64;
-    [mean(|rouge| rouge.one), mean(|rouge| rouge.two), mean(|rouge| rouge.l)]
-}
-
-fn score_set(
-    items: &[Item],
-    config: &EvaluationConfig,
-    names: &[String],
-    keep: &mut dyn FnMut(Prediction) -> Result<(), Error>,
-) -> Result<BTreeMap<(Length, usize), SetScores>, Error> {
-    let mut scores: BTreeMap<(Length, usize), SetScores> = BTreeMap::new();
-    let mut tokenizer = Tokenizer::default();
-    let references: Vec<Vec<Vec<u32>>> = items
-        .iter()
-        .map(|item| item.references.iter().map(|text| tokenizer.tokens(text, &item.tag)).collect())
+    load_dictionary();
+    let loaded = item::load(folder, config.pages.as_deref(), config.limit)?;
+    let left_out = (loaded.iter().filter(|set| !set.left_out.is_empty()))
+        .map(|set| (set.name.clone(), set.left_out.clone()))
         .collect();
-    // A peer is not told how long the summary will be, so that one answer serves every length.
-    let asked = config.peers.iter().map(|peer| ask(peer, items)).collect::<Result<Vec<_>, Error>>()?;
-    for length in Length::ALL {
-        for (method, name) in names.iter().enumerate() {
-            let begun = cpu_seconds();
-            let (orders, seconds) = if let Some(ranking) = config.methods.get(method) {
-                let orders = items.iter().map(|item| item.order(*ranking, length)).collect();
-                (orders, Some(cpu_seconds() - begun))
-            } else if let Some((orders, seconds)) = asked.get(method - config.methods.len()) {
-                (orders.clone(), Some(*seconds))
-            } else {
-                let order = |(item, references): (&Item, &Vec<Vec<u32>>)| {
-                    oracle::order(&item.sentences, &item.tag, references, &mut tokenizer, length)
-                };
-                (items.iter().zip(&references).map(order).collect(), None)
+    let sets: Vec<LoadedSet> = loaded.into_iter().filter(|set| !set.items.is_empty()).collect();
+    let names: Vec<String> = config.names().into_iter().chain(["oracle".to_owned()]).collect();
+    let mut scores = Vec::new();
+    let mut examples = Vec::new();
+    for set in &sets {
+        let of_set = score_set(&set.items, config)?;
+        keep_all(set, &names, &of_set, keep)?;
+        examples.extend(example::most_different(set, &names, &of_set));
+        scores.push(of_set);
+    }
+    let set_names: Vec<&String> = sets.iter().map(|set| &set.name).collect();
+    let budgets = Length::ALL.map(|length| (length.name(), length_report(length, &names, &set_names, &scores)));
+    Ok(SummariesReport {
+        documents: sets.iter().map(|set| (set.name.clone(), set.items.len())).collect(),
+        left_out,
+        budgets: budgets.into(),
+        examples,
+    })
+}
+
+/// The dictionary of Chinese words is loaded before any clock runs.
+fn load_dictionary() {
+    for_each_word("中文", None, |_| ());
+}
+
+fn keep_all(
+    set: &LoadedSet,
+    names: &[String],
+    scores: &ScoresByMethod,
+    keep: &mut dyn FnMut(&str, Prediction) -> Result<(), Error>,
+) -> Result<(), Error> {
+    for ((length, method), of_method) in scores {
+        for (item, scored) in set.items.iter().zip(&of_method.summaries) {
+            let prediction = Prediction {
+                id: item.id.clone(),
+                method: names[*method].clone(),
+                budget: length.name(),
+                picks: scored.summary.picks.clone(),
+                text: scored.summary.text(),
+                rouge: scored.rouge,
+                measures: scored.measures,
             };
-            let mut set = SetScores { seconds: seconds.unwrap_or(0.0), ..SetScores::default() };
-            for ((item, order), references) in items.iter().zip(&orders).zip(&references) {
-                let (picks, text) = item.summary(order, length);
-                let tokens = tokenizer.tokens(&text, &item.tag);
-                set.rouge.push(best_rouge(references.iter().map(Vec::as_slice), &tokens));
-                set.redundancy += reference_free::redundancy(&tokens) / items.len() as f64;
-                keep(Prediction { id: item.id.clone(), method: name.clone(), budget: length.name(), picks, text })?;
-            }
-            if let (Some(ranking), Length::Sentences(3)) = (config.methods.get(method), length) {
-                set.stability = Some(reference_free::stability(items, &orders, *ranking));
-            }
-            scores.insert((length, method), set);
+            keep(&set.name, prediction)?;
         }
     }
-    Ok(scores)
+    Ok(())
 }
 
-/// A peer's order for every document, and the seconds it took for all of them.
-fn ask(peer: &Peer, items: &[Item]) -> Result<(Vec<Vec<usize>>, f64), Error> {
-    let question = |item: &'_ Item| -> (String, serde_json::Value) {
-        let question =
-            Question { id: &item.id, lang: &item.tag, title: item.title.as_deref(), sentences: &item.sentences };
-        (item.id.clone(), serde_json::to_value(question).expect("texts become JSON"))
+fn length_report(length: Length, names: &[String], sets: &[&String], scores: &[ScoresByMethod]) -> LengthReport {
+    let of_method = |method: usize| -> Vec<&SetScores> { scores.iter().map(|set| &set[&(length, method)]).collect() };
+    let values: Vec<pairs::Scores> =
+        (0..names.len()).map(|method| of_method(method).iter().map(|set| means(set)).collect()).collect();
+    let sampling = Bootstrap::new(&values[0].iter().map(Vec::len).collect::<Vec<_>>());
+    let methods = (0..names.len()).map(|method| {
+        let (of_sets, values_here) = (of_method(method), &values[method]);
+        let seconds: f64 = of_sets.iter().map(|set| set.seconds).sum();
+        let n: usize = of_sets.iter().map(|set| set.summaries.len()).sum();
+        let named = || sets.iter().map(|name| (*name).clone()).zip(&of_sets);
+        let details: BTreeMap<String, SetRouge> = named().map(|(name, set)| (name, set_rouge(set))).collect();
+        let f1 = |set: &SetRouge| [set.rouge.one.f1, set.rouge.two.f1, set.rouge.l.f1];
+        MethodReport {
+            name: names[method].clone(),
+            mean: mean_of_means(values_here),
+            interval: sampling.interval(values_here),
+            first_ahead: (method > 0).then(|| sampling.paired_difference(&values[0], values_here)),
+            sets: details.iter().map(|(name, set)| (name.clone(), f1(set))).collect(),
+            details,
+            documents_per_second: (seconds > 0.0).then(|| n as f64 / seconds),
+            measures: mean_measures(&of_sets),
+            stability: mean_stability(&of_sets),
+            metrics: mean_metrics(&of_sets),
+        }
+    });
+    let methods = methods.collect();
+    // The oracle is the last.
+    let compared = names.len() - 1;
+    LengthReport { methods, pairs: pairs::compare_all(&names[..compared], sets, &values[..compared]) }
+}
+
+/// The mean of ROUGE-1, -2 and -L of every document, times 100.
+fn means(set: &SetScores) -> Vec<f64> {
+    set.summaries.iter().map(|scored| 100.0 * scored.rouge.mean()).collect()
+}
+
+fn set_rouge(set: &SetScores) -> SetRouge {
+    let n = set.summaries.len().max(1) as f64;
+    let mean = |of: &dyn Fn(&ScoredSummary) -> f64| 100.0 * set.summaries.iter().map(of).sum::<f64>() / n;
+    let overlap = |measure: usize| Overlap {
+        precision: mean(&|scored| scored.rouge.measures()[measure].precision),
+        recall: mean(&|scored| scored.rouge.measures()[measure].recall),
+        f1: mean(&|scored| scored.rouge.measures()[measure].f1),
     };
-    let questions: Vec<(String, serde_json::Value)> = items.iter().map(question).collect();
-    let replies = peer.ask::<_, Answer>(&questions, ANSWER_TIMEOUT)?;
-    let seconds = replies.per_second().map_or(0.0, |rate| items.len() as f64 / rate);
-    let mut orders = Vec::with_capacity(items.len());
-    for (line, (answer, item)) in replies.answers.into_iter().zip(items).enumerate() {
-        let mut seen = vec![false; item.sentences.len()];
-        for index in &answer.ranking {
-            if seen.get(*index) != Some(&false) {
-                let problem = format!("{}: {index} is no sentence's number, or stands there twice", item.id);
-                return Err(Error::PeerAnswer { name: peer.name.clone(), line: line + 1, problem });
-            }
-            seen[*index] = true;
-        }
-        orders.push(answer.ranking);
+    let values = vec![means(set)];
+    SetRouge {
+        rouge: DetailedRouge::from_measures([0, 1, 2, 3].map(overlap)),
+        mean: mean_of_means(&values),
+        interval: Bootstrap::new(&[values[0].len()]).interval(&values),
+        mean_of_references: mean(&|scored| scored.mean_of_references),
     }
-    Ok((orders, seconds))
 }
 
-/// The time that this thread has had on a processor; where the system does not tell, the time that has passed.
-pub fn cpu_seconds() -> f64 {
-    use std::sync::LazyLock;
-    static BEGUN: LazyLock<Instant> = LazyLock::new(Instant::now);
-    let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
-    let nanoseconds = told.and_then(|text| text.split_whitespace().next()?.parse::<f64>().ok());
-    nanoseconds.map_or_else(|| BEGUN.elapsed().as_secs_f64(), |nanoseconds| nanoseconds / 1e9)
+fn mean_measures(sets: &[&SetScores]) -> Measures {
+    let of_sets: Vec<Measures> =
+        sets.iter().map(|set| Measures::mean(set.summaries.iter().map(|scored| &scored.measures))).collect();
+    Measures::mean(&of_sets)
+}
+
+fn mean_stability(sets: &[&SetScores]) -> Option<f64> {
+    let of_sets: Option<Vec<f64>> = sets.iter().map(|set| set.stability).collect();
+    of_sets.map(|values| values.iter().sum::<f64>() / values.len().max(1) as f64)
+}
+
+fn mean_metrics(sets: &[&SetScores]) -> BTreeMap<String, f64> {
+    let mut sums: BTreeMap<String, f64> = BTreeMap::new();
+    for (name, value) in sets.iter().flat_map(|set| &set.metrics) {
+        *sums.entry(name.clone()).or_default() += value / sets.len() as f64;
+    }
+    sums
 }

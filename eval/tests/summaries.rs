@@ -27,7 +27,7 @@ const SMALL_FLOORS: [(&str, f64); 2] = [("1-sentence", 44.0), ("3-sentences", 44
 #[test]
 fn the_default_lies_between_the_first_sentences_and_the_oracle_on_the_small_sets() {
     let data = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data/summaries");
-    let study = EvaluationConfig { methods: Method::ALL.to_vec(), peers: Vec::new(), limit: None, pages: None };
+    let study = EvaluationConfig { methods: Method::ALL.to_vec(), ..EvaluationConfig::default() };
     let report = evaluate(&data, &study, &mut |_, _| Ok(())).expect("the small sets can be read");
     assert_eq!(report.documents.values().collect::<Vec<_>>(), [&1, &1]);
     for (length, floor) in SMALL_FLOORS {
@@ -46,7 +46,7 @@ fn the_default_lies_between_the_first_sentences_and_the_oracle_on_the_small_sets
 #[test]
 fn the_default_is_ahead_of_every_ranking_and_not_worse_than_it_was() {
     let Some(data) = shared("summaries") else { return };
-    let study = EvaluationConfig { methods: Method::ALL.to_vec(), peers: Vec::new(), limit: Some(150), pages: None };
+    let study = EvaluationConfig { methods: Method::ALL.to_vec(), limit: Some(150), ..EvaluationConfig::default() };
     let report = evaluate(&data, &study, &mut |_, _| Ok(())).expect("the shared sets can be read");
     for (length, floor) in FLOORS {
         let methods = &report.budgets[length].methods;

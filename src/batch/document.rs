@@ -13,7 +13,7 @@ use super::files::{DocumentFile, FileFormat, file_name};
 use super::preferences::preferences_of;
 
 /// Every setting that changes a document.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Settings {
     /// The settings of the extractor; the content type is each page's own.
     pub options: Options,

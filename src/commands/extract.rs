@@ -22,6 +22,9 @@ use crate::exit::{Exit, Failure};
 use crate::print;
 use crate::progress::{self, Progress};
 
+/// A page that takes longer is given up.
+pub const DEFAULT_TIME_LIMIT: &str = "30s";
+
 /// The arguments of `pith extract`.
 #[derive(clap::Args, Debug)]
 #[command(before_help = "Examples:
@@ -112,7 +115,7 @@ pub struct Args {
     url: String,
 
     /// Give a page up after this long: 500ms, 30s, 2m
-    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = duration)]
+    #[arg(long, value_name = "TIME", default_value = DEFAULT_TIME_LIMIT, value_parser = duration)]
     time_limit: Duration,
 
     /// Threads [default: one per core]

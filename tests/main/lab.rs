@@ -1,4 +1,4 @@
-//! `pith eval extraction` and `pith eval speed` on gold pages of our own, with a peer; `pith eval train-summaries` on
+//! `pith eval extraction` and `pith eval speed` on gold pages of our own, with a peer; `pith eval summaries` and `train-summaries` on
 //! summaries of our own.
 
 use std::path::Path;
@@ -127,4 +127,60 @@ fn weights_are_fitted_written_and_the_same_again() {
     assert_eq!(source("once.rs"), source("again.rs"));
     let first = report["weights"]["first"].as_f64().expect("a weight");
     assert!(source("once.rs").contains(&format!("first: {first:?}")), "{}", source("once.rs"));
+}
+
+#[test]
+fn summaries_are_compared_by_pairs_and_what_is_left_out_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let sets = folder.path().join("sets");
+    std::fs::create_dir(&sets).unwrap();
+    let row = |id: &str, text: &str| serde_json::json!({"id": id, "lang": "en", "title": "The mill", "text": text, "summary": "The mill burned down in May."});
+    let long = "The mill burned down in May. Nobody was hurt. The owner will build it again. It stood for a century. \
+                The town had loved its mill. Bread will come from elsewhere.";
+    let lines: Vec<String> = [row("a", long), row("b", &long.replace("May", "June")), row("short", "One. Two.")]
+        .map(|v| v.to_string())
+        .into();
+    std::fs::write(sets.join("mills.jsonl"), lines.join("\n")).unwrap();
+    let peer = "written=while read -r line; do id=$(printf %s \"$line\" | sed 's/.*\"id\":\"\\([^\"]*\\)\".*/\\1/'); \
+                echo \"{\\\"id\\\":\\\"$id\\\",\\\"summary\\\":\\\"Fire took an old mill.\\\"}\"; done";
+    let words = ["eval", "summaries", "--data", "sets", "--methods", "pith,lead", "--peer", peer];
+    let run = pith_in(folder.path(), &[&words[..], &["--json", "--page", "page.html"]].concat());
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    let report: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(report["documents"]["mills"], 2);
+    let left_out = &report["left_out"]["mills"]["fewer than 4 sentences"];
+    assert_eq!((left_out["documents"].as_u64(), left_out["first"][0].as_str()), (Some(1), Some("short")));
+    let length = &report["budgets"]["3-sentences"];
+    assert_eq!(length["pairs"].as_array().unwrap().len(), 3, "pith, lead and the peer; the oracle stands aside");
+    let written = &length["methods"][2];
+    assert_eq!(written["name"], "written");
+    assert!(written["measures"]["position"].is_null() && written["measures"]["coverage"].as_f64().unwrap() < 1.0);
+    assert!(report["provenance"]["data"]["mills"].as_str().unwrap().starts_with("sha256:"));
+    let page = std::fs::read_to_string(folder.path().join("page.html")).unwrap();
+    assert!(page.contains("Fire took an old mill.") && page.contains("reference"), "{page}");
+    for (format, sign) in [("csv", "rouge-lsum f1"), ("markdown", "| --- |"), ("latex", "\\begin{tabular}")] {
+        let run = pith_in(folder.path(), &[&words[..], &["--format", format]].concat());
+        assert!(run.code == 0 && run.stdout.contains(sign), "{format}: {}{}", run.stdout, run.stderr);
+    }
+}
+
+#[test]
+fn methods_are_compared_on_pages_that_have_no_references() {
+    let folder = tempfile::tempdir().unwrap();
+    let sentence =
+        |n: usize| format!("Sentence {n} of this page tells what happened to mill number {} on the river. ", n * n);
+    let text: String = (0..12).map(sentence).collect();
+    let html = format!("<html lang=en><title>Mills</title><article><h1>Mills</h1><p>{text}</p></article>");
+    std::fs::write(folder.path().join("page.html"), html).unwrap();
+    let words = ["eval", "summaries", "--pages", "page.html", "--methods", "pith,lead", "--json"];
+    let run = pith_in(folder.path(), &words);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    let report: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(report["documents"], 1);
+    let lead = &report["budgets"]["3-sentences"][1];
+    assert!(lead["measures"]["position"].as_f64().unwrap() < 0.2, "{lead}");
+    let shared = lead["agreement"]["pith"].as_f64().unwrap();
+    assert!((0.0..=1.0).contains(&shared), "{shared}");
+    let run = pith_in(folder.path(), &["eval", "summaries"]);
+    assert!(run.code == 2 && run.stderr.contains("--data"), "{}", run.stderr);
 }

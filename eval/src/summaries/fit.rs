@@ -11,7 +11,7 @@ use pith_extractor::{Analysis, Method, Picks, Pith, Ranking, Weights, for_each_w
 use serde::Serialize;
 
 use super::Length;
-use super::item::{self, Item};
+use super::item::{self, Item, LoadedSet};
 use crate::bootstrap::{Bootstrap, PairedDifference, mean_of_means};
 use crate::error::Error;
 use crate::rouge::{Tokenizer, best_rouge};
@@ -140,9 +140,10 @@ pub fn weights_source(weights: &Weights) -> String {
 /// When a set cannot be read.
 pub fn fit_weights(folder: &Path, pages: Option<&Path>, config: &FitConfig) -> Result<FitReport, Error> {
     for_each_word("中文", None, |_| ());
-    let sets = item::load(folder, pages, None)?;
+    let mut sets = item::load(folder, pages, None)?;
+    sets.retain(|set| !set.items.is_empty());
     let mut scorer = Scorer::new(&sets);
-    let names: Vec<&String> = sets.iter().map(|set| &set.0).collect();
+    let names: Vec<&String> = sets.iter().map(|set| &set.name).collect();
     let all: Vec<usize> = (0..sets.len()).collect();
     let fitted = scorer.fit(&all, config);
     let mut weights_without = BTreeMap::new();
@@ -159,8 +160,8 @@ pub fn fit_weights(folder: &Path, pages: Option<&Path>, config: &FitConfig) -> R
     let mut compared: Vec<(&str, &dyn Ranking)> = vec![("fitted to all", &fitted_ranking), ("start", &start)];
     let others = Method::ALL.into_iter().filter(|method| *method != Method::Pith);
     compared.extend(others.map(|method| (method.name(), method.ranking())));
-    let documents: BTreeMap<String, usize> = sets.iter().map(|(name, items)| (name.clone(), items.len())).collect();
-    let sampling = Bootstrap::new(&sets.iter().map(|set| set.1.len()).collect::<Vec<_>>());
+    let documents: BTreeMap<String, usize> = sets.iter().map(|set| (set.name.clone(), set.items.len())).collect();
+    let sampling = Bootstrap::new(&sets.iter().map(|set| set.items.len()).collect::<Vec<_>>());
     let by_set = |values: &[Vec<f64>]| -> BTreeMap<String, f64> {
         let mean = |values: &Vec<f64>| values.iter().sum::<f64>() / values.len().max(1) as f64;
         names.iter().map(|name| (*name).clone()).zip(values.iter().map(mean)).collect()
@@ -199,7 +200,7 @@ struct Scorer<'i> {
 }
 
 impl<'i> Scorer<'i> {
-    fn new(sets: &'i [(String, Vec<Item>)]) -> Scorer<'i> {
+    fn new(sets: &'i [LoadedSet]) -> Scorer<'i> {
         let mut tokenizer = Tokenizer::default();
         let mut document = |item: &'i Item| {
             let sentences = item.sentences.iter().map(String::as_str).collect();
@@ -210,7 +211,7 @@ impl<'i> Scorer<'i> {
                 references,
             }
         };
-        let sets = sets.iter().map(|(_, items)| items.iter().map(&mut document).collect()).collect();
+        let sets = sets.iter().map(|set| set.items.iter().map(&mut document).collect()).collect();
         Scorer { sets, tokenizer, known: HashMap::new() }
     }
 
@@ -223,7 +224,7 @@ impl<'i> Scorer<'i> {
         if let Some(value) = self.known.get(&key) {
             return *value;
         }
-        let tokens = self.tokenizer.tokens(&document.item.summary(&key.3, LENGTHS[length]).1, &document.item.tag);
+        let tokens = self.tokenizer.tokens(&document.item.summary(&key.3, LENGTHS[length]).text(), &document.item.tag);
         let value = 100.0 * best_rouge(document.references.iter().map(Vec::as_slice), &tokens).mean();
         self.known.insert(key, value);
         value

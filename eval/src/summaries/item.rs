@@ -1,11 +1,12 @@
 //! Documents with reference summaries: the rows of a set, or web pages with their own descriptions.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use pith_extractor::{
     Analysis, Budget, Language, Method, Options, Picks, count_words, extract, for_each_word, sentences_of,
 };
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::{Length, MIN_SENTENCES};
 use crate::data;
@@ -41,12 +42,48 @@ pub(super) struct Item {
     pub references: Vec<String>,
 }
 
+/// Documents that are not scored, for one reason.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct LeftOut {
+    /// How many.
+    pub documents: usize,
+    /// The first of them, by id.
+    pub first: Vec<String>,
+}
+
+/// So many documents that are left out are named.
+const NAMED: usize = 5;
+
+/// Documents that are left out, by reason.
+pub(super) type LeftOutByReason = BTreeMap<&'static str, LeftOut>;
+
+/// A set that can be scored.
+pub(super) struct LoadedSet {
+    pub name: String,
+    pub items: Vec<Item>,
+    pub left_out: LeftOutByReason,
+}
+
+impl LoadedSet {
+    /// Keeps the documents that say something about a ranking; `needs_reference` says that a reference is part of that.
+    pub(super) fn of(name: String, items: Vec<Item>, needs_reference: bool) -> LoadedSet {
+        let mut set = LoadedSet { name, items: Vec::new(), left_out: BTreeMap::new() };
+        for item in items {
+            match item.reason_to_leave_out(needs_reference) {
+                None => set.items.push(item),
+                Some(reason) => {
+                    let left_out = set.left_out.entry(reason).or_default();
+                    left_out.documents += 1;
+                    left_out.first.extend((left_out.documents <= NAMED).then_some(item.id));
+                }
+            }
+        }
+        set
+    }
+}
+
 /// The documents of every set in a folder, and of the web pages, that say something about a ranking.
-pub(super) fn load(
-    folder: &Path,
-    pages: Option<&Path>,
-    limit: Option<usize>,
-) -> Result<Vec<(String, Vec<Item>)>, Error> {
+pub(super) fn load(folder: &Path, pages: Option<&Path>, limit: Option<usize>) -> Result<Vec<LoadedSet>, Error> {
     let mut sets = Vec::new();
     for set in data::sets(folder)? {
         let mut items = Vec::new();
@@ -56,14 +93,12 @@ pub(super) fn load(
                 break;
             }
         }
-        sets.push((set.name, items));
+        sets.push(LoadedSet::of(set.name, items, true));
     }
     if let Some(pages) = pages {
-        sets.push(("descriptions".to_owned(), described(pages, limit)?));
+        sets.push(LoadedSet::of("descriptions".to_owned(), described(pages, limit)?, true));
     }
-    sets.iter_mut().for_each(|(_, items)| items.retain(Item::can_be_scored));
-    sets.retain(|(_, items)| !items.is_empty());
-    if sets.is_empty() {
+    if sets.iter().all(|set| set.items.is_empty()) {
         let problem = format!("no document with {MIN_SENTENCES} sentences and a reference");
         return Err(Error::Data { path: folder.to_owned(), problem });
     }
@@ -91,8 +126,24 @@ const DESCRIPTION_WORDS: std::ops::RangeInclusive<usize> = 12..=120;
 const MIN_ARTICLE_WORDS: usize = 200;
 
 impl Item {
-    fn can_be_scored(&self) -> bool {
-        self.sentences.len() >= MIN_SENTENCES && !self.references.is_empty()
+    fn reason_to_leave_out(&self, needs_reference: bool) -> Option<&'static str> {
+        if needs_reference && self.references.is_empty() {
+            return Some("no reference");
+        }
+        (self.sentences.len() < MIN_SENTENCES).then_some("fewer than 4 sentences")
+    }
+
+    /// A document without a reference.
+    pub(super) fn unreferenced(id: String, language: Option<Language>, title: Option<String>, text: String) -> Item {
+        Item {
+            id,
+            tag: language.map_or("und", Language::tag).to_owned(),
+            language,
+            title: title.filter(|title| !title.trim().is_empty()),
+            sentences: sentences_of(&text, language).into_iter().map(str::to_owned).collect(),
+            text: Some(text),
+            references: Vec::new(),
+        }
     }
 
     /// The gold text of an article, with the description of the page as its reference. Descriptions that a program cut
@@ -167,7 +218,7 @@ impl Item {
     }
 
     /// The summary that an order gives: whole sentences in the order of the text, the last one taken cut to fit.
-    pub(super) fn summary(&self, order: &[usize], length: Length) -> (Vec<usize>, String) {
+    pub(super) fn summary(&self, order: &[usize], length: Length) -> Summary {
         let mut parts: Vec<(usize, &str)> = Vec::new();
         match length.budget(self.spaceless()) {
             Budget::Words(n) => {
@@ -185,8 +236,28 @@ impl Item {
             Budget::Characters(_) | Budget::Share(_) => unreachable!("no length of the evaluation counts characters"),
         }
         parts.sort_unstable();
-        let text: Vec<&str> = parts.iter().map(|part| part.1).collect();
-        (parts.iter().map(|part| part.0).collect(), text.join(" "))
+        let sentences: Vec<String> = parts.iter().map(|part| part.1.to_owned()).collect();
+        Summary { picks: Some(parts.iter().map(|part| part.0).collect()), sentences }
+    }
+
+    /// A summary that is not made of the sentences of the text.
+    pub(super) fn written(&self, text: &str) -> Summary {
+        let sentences = sentences_of(text, self.language).into_iter().map(str::to_owned).collect();
+        Summary { picks: None, sentences }
+    }
+}
+
+/// A summary of one document.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Summary {
+    /// The sentences taken, by number; nothing where it was written anew.
+    pub picks: Option<Vec<usize>>,
+    pub sentences: Vec<String>,
+}
+
+impl Summary {
+    pub(super) fn text(&self) -> String {
+        self.sentences.join(" ")
     }
 }
 

@@ -1,7 +1,6 @@
-//! What can be measured of a summary without a reference: whether it repeats itself, whether it stays when the text
-//! changes a little, and, on web pages, whether it comes from the main text.
+//! What can be measured of a ranking without references: whether its picks stay when the text changes a little, and, on
+//! web pages, whether they come from the main text.
 
-use std::collections::HashSet;
 use std::path::Path;
 
 use pith_extractor::tree::Tree;
@@ -12,13 +11,6 @@ use super::Length;
 use super::item::Item;
 use crate::error::Error;
 use crate::gold::GoldSet;
-
-/// The share of neighbouring token pairs that occurred before.
-pub(super) fn redundancy(tokens: &[u32]) -> f64 {
-    let mut seen = HashSet::new();
-    let repeated = tokens.windows(2).filter(|pair| !seen.insert((pair[0], pair[1]))).count();
-    repeated as f64 / tokens.len().saturating_sub(1).max(1) as f64
-}
 
 /// The share of the three picks that survive the loss of every tenth sentence and are picked again.
 pub(super) fn stability(items: &[Item], orders: &[Vec<usize>], method: Method) -> f64 {
@@ -91,16 +83,4 @@ pub fn in_gold(folder: &Path, methods: &[Method], pages_per_set: usize) -> Resul
 /// Only what is read aloud, in lower case: markup may break space and punctuation.
 fn letters(text: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn repeated_pairs_are_redundant() {
-        assert_eq!(redundancy(&[1, 2, 3]), 0.0);
-        assert_eq!(redundancy(&[1, 2, 1, 2]), 1.0 / 3.0);
-        assert_eq!(redundancy(&[]), 0.0);
-    }
 }
