@@ -111,7 +111,7 @@ pub struct Args {
     url: String,
 
     /// Seconds after which a page is given up
-    #[arg(long, value_name = "SECONDS", default_value_t = 30.0)]
+    #[arg(long, value_name = "SECONDS", default_value_t = batch::TIME_LIMIT.as_secs_f64())]
     time_limit: f64,
 
     /// Threads [default: one per core]
