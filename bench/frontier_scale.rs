@@ -168,7 +168,7 @@ fn settle_later(
     links: Vec<Link>,
     mark: u64,
 ) -> Result<(), Failure> {
-    let receipt = FetchRecord { outcome: Outcome::NotFound, bytes: 0, milliseconds: 1, digest: 0 };
+    let receipt = FetchRecord { outcome: Outcome::NotFound, status: 0, bytes: 0, milliseconds: 1, digest: 0 };
     let outlinks = (!links.is_empty()).then(|| Outlinks { links, ..Outlinks::default() });
     held.push(Settlement { lease, settled: Settled::Done(receipt), outlinks });
     if held.len() == BATCH {

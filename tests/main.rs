@@ -30,6 +30,8 @@ mod inspect;
 mod lab;
 #[path = "main/layers.rs"]
 mod layers;
+#[path = "main/log.rs"]
+mod log;
 #[path = "main/network.rs"]
 mod network;
 #[path = "main/order.rs"]
@@ -44,6 +46,8 @@ mod readme;
 mod recrawl;
 #[path = "main/repair.rs"]
 mod repair;
+#[path = "main/requests.rs"]
+mod requests;
 #[path = "main/resume.rs"]
 mod resume;
 #[path = "main/rules.rs"]

@@ -139,7 +139,7 @@ impl Adoption<'_> {
             StoredBody::Repeat => Outcome::Duplicate,
         };
         lease.validators = Validators::of(page).map(Box::new);
-        let record = FetchRecord { outcome, bytes: 0, milliseconds: 0, digest: 0 };
+        let record = FetchRecord { outcome, status: 0, bytes: 0, milliseconds: 0, digest: 0 };
         Ok(Settlement::new(lease, Settled::Done(record)))
     }
 
@@ -245,7 +245,8 @@ mod tests {
                 };
                 frontier.rest(&lease, HostRest::AfterResponse(Duration::ZERO)).unwrap();
                 if lease.link.kind == Kind::Probe {
-                    let record = FetchRecord { outcome: Outcome::Probed, bytes: 0, milliseconds: 0, digest: 0 };
+                    let record =
+                        FetchRecord { outcome: Outcome::Probed, status: 0, bytes: 0, milliseconds: 0, digest: 0 };
                     unsettled.push(Settlement::new(lease, Settled::Done(record)));
                     continue;
                 }

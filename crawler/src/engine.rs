@@ -131,7 +131,7 @@ struct Crawl<'c, F> {
     aside: FuturesUnordered<LocalBoxFuture<'c, Result<(), Error>>>,
     /// The leases that must be renewed, and when that was last done.
     held: (HashSet<LeaseId>, Instant),
-    /// Leases that ended without a page to store.
+    /// Leases that ended with a failure and are to be tried again.
     without_page: Vec<Settlement>,
     is_empty: bool,
     is_paused: bool,
@@ -251,7 +251,7 @@ impl<'c, F: Frontier> Crawl<'c, F> {
         if may_not || self.writer.is_behind() || self.settling.is_behind() {
             return 0;
         }
-        self.limits.max_in_flight(self.totals.of(Outcome::Stored) + self.writer.n_uncommitted() as u64)
+        self.limits.max_in_flight(self.totals.of(Outcome::Stored) + self.writer.n_uncommitted_pages() as u64)
     }
 
     /// Does what the holder of the control has asked for.
@@ -293,13 +293,14 @@ impl<'c, F: Frontier> Crawl<'c, F> {
             Processed::Returned(lease) => {
                 self.held.0.remove(&lease);
             }
-            Processed::Settle(settlement) => {
+            Processed::Settle(settlement) if settlement.settled == Settled::Retry => {
                 self.without_page.push(settlement);
                 if self.without_page.len() >= 1000 {
                     self.settle_without_page()?;
                 }
             }
-            Processed::Store(settlement, page) => self.writer.put(settlement, *page),
+            Processed::Settle(settlement) => self.writer.note(settlement),
+            Processed::Store(settlement, page) => self.writer.put(settlement, page),
         }
         Ok(())
     }
@@ -349,6 +350,7 @@ impl<'c, F: Frontier> Crawl<'c, F> {
                         milliseconds,
                         "settled"
                     );
+                    self.progress.count(url, record);
                     self.processor.live().settled(url, record);
                 }
                 Settled::Retry => tracing::debug!(url = url.as_str(), attempts = lease.attempts + 1, "to be retried"),
@@ -413,7 +415,7 @@ impl<'c, F: Frontier> Crawl<'c, F> {
         let late = |_| Error::Unavailable("it does not tell its hosts".to_owned());
         let report = tokio::time::timeout(LAST_ANSWERS, self.progress.report(self.backend(), stop)).await;
         self.writer.finish()?;
-        let report = report.map_err(late)??;
+        let report = Report { unheard_this_run: self.processor.unheard(), ..report.map_err(late)?? };
         tracing::info!(why = ?stop, pages = report.pages, pending = report.pending, "the crawl has ended");
         Ok(report)
     }

@@ -20,12 +20,12 @@ use self::failure::{Failure, no_address, outcome_of};
 use self::head::{declared_type, format_head, retry_after, utf8_or_latin1};
 use crate::decode::{Body, Fed};
 use crate::error::Error;
-use crate::frontier::host_of;
 use crate::media_type::{is_text, sniff};
 use crate::memory::{Budget, NoMemory, Share};
 use crate::outcome::Outcome;
 use crate::page::{Page, Truncation};
 use crate::plan::Plan;
+use crate::request_headers::RequestHeaders;
 use crate::resolve::Resolver;
 use crate::trouble::has_network;
 use crate::validators::Validators;
@@ -51,8 +51,8 @@ const BODY_SHARE: usize = 3;
 pub(crate) enum FetchResponse {
     /// Status 200 with a wanted body.
     Page(Box<Page>),
-    /// A redirect with its `Location`.
-    Redirect(String),
+    /// A redirect: its status and its `Location`.
+    Redirect(u16, String),
     /// Status 304: a page without a body that has the time of the stored copy.
     NotModified(Box<Page>),
     /// A body of an unwanted media type; it was not read.
@@ -95,7 +95,7 @@ pub(crate) struct Fetcher {
     max_bytes: usize,
     min_rate: u64,
     any_type: bool,
-    credentials: std::collections::HashMap<String, (String, String)>,
+    headers: RequestHeaders,
 }
 
 impl Fetcher {
@@ -109,7 +109,7 @@ impl Fetcher {
             max_bytes: plan.response_limits.max_bytes,
             min_rate: plan.response_limits.min_rate,
             any_type: plan.response_limits.any_type,
-            credentials: plan.network.credentials.clone(),
+            headers: plan.network.headers.clone(),
         })
     }
 
@@ -155,7 +155,10 @@ impl Fetcher {
             200 => {}
             301 | 302 | 303 | 307 | 308 => {
                 let location = response.headers().get(LOCATION).map(|value| utf8_or_latin1(value.as_bytes()));
-                return Ok(location.map_or(FetchResponse::Status(status, None), FetchResponse::Redirect));
+                return Ok(match location {
+                    Some(location) => FetchResponse::Redirect(status, location),
+                    None => FetchResponse::Status(status, None),
+                });
             }
             _ => return Ok(FetchResponse::Status(status, retry_after(response.headers()))),
         }
@@ -219,12 +222,7 @@ impl Fetcher {
                 }
             }
         }
-        if !self.credentials.is_empty()
-            && let Some((user, password)) = self.credentials.get(&host_of(url))
-        {
-            request = request.basic_auth(user, Some(password));
-        }
-        request.send().await.map_err(|error| self.failure_of(&error))
+        self.headers.add_to(request, url).send().await.map_err(|error| self.failure_of(&error))
     }
 
     fn failure_of(&self, error: &reqwest::Error) -> Failure {

@@ -1,12 +1,13 @@
 //! The settings of one crawl.
 
-use std::collections::HashMap;
 use std::time::Duration;
 
 use url::Url;
 
 use crate::frontier::{Kind, Link, WorkerId};
+use crate::host_name::HostName;
 use crate::pace::Delay;
+use crate::request_headers::RequestHeaders;
 use crate::resolve::Override;
 use crate::scope::Scope;
 use crate::sitemap::is_sitemap_name;
@@ -102,6 +103,8 @@ pub struct Limits {
 pub struct Politeness {
     /// The rest between a response of a host and the next request to it.
     pub delay: Delay,
+    /// The same for single hosts; of several that fit the last counts. A `Crawl-delay` that is longer is obeyed.
+    pub host_delays: Vec<(HostName, Delay)>,
     /// Requests in flight to one IP address, however many hosts share it.
     pub per_address: usize,
     /// Whether robots.txt is fetched and obeyed.
@@ -114,10 +117,19 @@ pub struct Politeness {
     pub sitemaps: bool,
 }
 
+impl Politeness {
+    /// The rest between a response of a host, as [`host_of`](crate::host_of) names it, and the next request to it.
+    pub fn delay_of(&self, host: &str) -> Delay {
+        let own = self.host_delays.iter().rfind(|(name, _)| name.matches_name(host));
+        own.map_or(self.delay, |(_, delay)| *delay)
+    }
+}
+
 impl Default for Politeness {
     fn default() -> Self {
         Politeness {
             delay: Delay::default(),
+            host_delays: Vec::new(),
             per_address: 4,
             robots: true,
             nofollow: false,
@@ -196,8 +208,8 @@ pub struct Network {
     /// A proxy for everything, `http://`, `https://` or `socks5://`. It resolves names itself, so that addresses are
     /// not checked.
     pub proxy: Option<String>,
-    /// User and password for HTTP basic authentication, by host as [`host_of`](crate::host_of) names it.
-    pub credentials: HashMap<String, (String, String)>,
+    /// What is added to requests, by host.
+    pub headers: RequestHeaders,
 }
 
 impl Default for Network {
@@ -207,7 +219,7 @@ impl Default for Network {
             overrides: Vec::new(),
             allow_private: false,
             proxy: None,
-            credentials: HashMap::new(),
+            headers: RequestHeaders::default(),
         }
     }
 }

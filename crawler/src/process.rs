@@ -26,6 +26,7 @@ use crate::outcome::Outcome;
 use crate::pace::{Addresses, Failures, Health};
 use crate::page::Page;
 use crate::plan::Plan;
+use crate::progress::Unheard;
 use crate::resolve::Resolver;
 use crate::robots_cache::{RobotsCache, Rules};
 use crate::scope::Scope;
@@ -98,6 +99,8 @@ pub(crate) struct Processor<'c, F> {
     mirrors: RefCell<Mirrors>,
     hops: RefCell<RobotsHops>,
     pauses: RefCell<Pauses>,
+    /// Pages that ask for something and were not heard: not to be stored, or not to be followed.
+    unheard: Cell<Unheard>,
     /// Hosts that wait for a slot: so many requests that have used up their patience are aborted.
     n_waiting: Cell<usize>,
     live: LiveTables,
@@ -124,6 +127,7 @@ impl<'c, F: Frontier> Processor<'c, F> {
             mirrors: RefCell::new(Mirrors::new(&plan.seeds)),
             hops: RefCell::default(),
             pauses: RefCell::default(),
+            unheard: Cell::default(),
             n_waiting: Cell::new(0),
             live: LiveTables::default(),
         })
@@ -217,6 +221,11 @@ impl<'c, F: Frontier> Processor<'c, F> {
         }
     }
 
+    /// Pages of this run whose wishes were not heard.
+    pub(crate) fn unheard(&self) -> Unheard {
+        self.unheard.get()
+    }
+
     /// Says how many hosts wait for a slot.
     pub(crate) fn set_waiting(&self, n_waiting: usize) {
         self.n_waiting.set(n_waiting);
@@ -252,7 +261,9 @@ impl<'c, F: Frontier> Processor<'c, F> {
         drop(slot);
         let Some((response, reader)) = fetched else { return self.abort(lease, elapsed).await };
         if self.is_postponed(&response) {
-            return self.give_back(lease, HostRest::AfterResponse(self.plan.politeness.delay.after(elapsed))).await;
+            return self
+                .give_back(lease, HostRest::AfterResponse(self.plan.politeness.delay_of(&host).after(elapsed)))
+                .await;
         }
         self.rest_host(&lease, &host, elapsed, health_of(&response), crawl_delay).await?;
         self.handle_response(lease, response, reader, elapsed).await
@@ -260,7 +271,7 @@ impl<'c, F: Frontier> Processor<'c, F> {
 
     async fn settle_unrequested(&self, lease: Lease, outcome: Outcome) -> Result<Processed, Error> {
         self.frontier.rest(&lease, HostRest::NotRequested(Duration::ZERO)).await?;
-        Ok(settle(lease, done(outcome, 0, Duration::ZERO)))
+        Ok(settle(lease, done(outcome, NO_STATUS, Duration::ZERO)))
     }
 
     async fn give_back(&self, lease: Lease, rest: HostRest) -> Result<Processed, Error> {
@@ -270,7 +281,7 @@ impl<'c, F: Frontier> Processor<'c, F> {
 
     /// Gives a lease back whose response took too long while other hosts waited. No attempt is counted.
     async fn abort(&self, lease: Lease, elapsed: Duration) -> Result<Processed, Error> {
-        let rest = self.plan.politeness.delay.after(elapsed);
+        let rest = self.plan.politeness.delay_of(&lease.link.host()).after(elapsed);
         self.give_back(lease, HostRest::Aborted(rest)).await
     }
 
@@ -346,7 +357,7 @@ impl<'c, F: Frontier> Processor<'c, F> {
     }
 
     fn rest_after(&self, host: &str, elapsed: Duration, health: Health, crawl_delay: Option<Duration>) -> Duration {
-        let usual = self.plan.politeness.delay.after(elapsed);
+        let usual = self.plan.politeness.delay_of(host).after(elapsed);
         let asked = crawl_delay.unwrap_or_default().min(MAX_CRAWL_DELAY);
         let rest = usual.max(asked).max(self.failures.borrow_mut().back_off(host, health));
         if health != Health::Healthy {
@@ -374,8 +385,20 @@ fn settle(lease: Lease, settled: Settled) -> Processed {
     Processed::Settle(Settlement::new(lease, settled))
 }
 
-fn done(outcome: Outcome, bytes: u32, elapsed: Duration) -> Settled {
-    Settled::Done(FetchRecord { outcome, bytes, milliseconds: milliseconds(elapsed), digest: 0 })
+/// Stands for the status where there was no response.
+const NO_STATUS: u16 = 0;
+
+fn done(outcome: Outcome, status: u16, elapsed: Duration) -> Settled {
+    Settled::Done(FetchRecord { outcome, status, bytes: 0, milliseconds: milliseconds(elapsed), digest: 0 })
+}
+
+fn status_of(response: &Result<FetchResponse, Outcome>) -> u16 {
+    match response {
+        Ok(FetchResponse::Page(page) | FetchResponse::NotModified(page)) => page.status,
+        Ok(FetchResponse::Redirect(status, _) | FetchResponse::Status(status, _)) => *status,
+        Ok(FetchResponse::Unwanted) => 200,
+        Ok(FetchResponse::NotNow(_)) | Err(_) => NO_STATUS,
+    }
 }
 
 fn milliseconds(elapsed: Duration) -> u32 {

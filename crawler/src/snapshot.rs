@@ -230,7 +230,7 @@ mod tests {
     use crate::outcome::Outcome;
 
     fn record(outcome: Outcome) -> FetchRecord {
-        FetchRecord { outcome, bytes: 100, milliseconds: 7, digest: 0 }
+        FetchRecord { outcome, status: 0, bytes: 100, milliseconds: 7, digest: 0 }
     }
 
     #[tokio::test]

@@ -1,15 +1,17 @@
 //! The writer thread, which owns the sink: pages go in, and what they are settled with comes back when they are durable.
+//! URLs without a page go the same way, so that what became of them is in the log before they are settled.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use tokio::sync::{Notify, mpsc as replies};
 
 use crate::error::Error;
-use crate::frontier::Settlement;
+use crate::frontier::{Settled, Settlement};
 use crate::page::Page;
+use crate::settled_url::{SettledUrl, requested_at};
 use crate::sink::Sink;
 use crate::trouble::sink_trouble;
 
@@ -35,15 +37,25 @@ const PAUSE_STEP: Duration = Duration::from_millis(50);
 /// The settlements of pages that are durable now, and the sink position after them.
 pub(crate) struct Committed {
     pub(crate) settlements: Vec<Settlement>,
+    /// How many of them have a page.
+    pub(crate) n_pages: usize,
     pub(crate) sink_position: Vec<u8>,
+}
+
+/// A settlement, with the page to store if there is one, and when that was requested.
+struct Ended {
+    settlement: Settlement,
+    page: Option<Box<Page>>,
+    requested_at: SystemTime,
 }
 
 /// The handle on the writer thread.
 pub(crate) struct PageWriter {
-    pages: Option<mpsc::Sender<(Settlement, Page)>>,
+    ended: Option<mpsc::Sender<Ended>>,
     committed: replies::UnboundedReceiver<io::Result<Committed>>,
     thread: Option<std::thread::JoinHandle<io::Result<()>>>,
     n_uncommitted: usize,
+    n_uncommitted_pages: usize,
     backlog: Arc<Backlog>,
     pause: Arc<Pause>,
 }
@@ -117,7 +129,7 @@ impl Backlog {
 impl PageWriter {
     /// Starts the thread.
     pub(crate) fn start(sink: Box<dyn Sink>) -> PageWriter {
-        let (pages, incoming) = mpsc::channel();
+        let (ended, incoming) = mpsc::channel();
         let (outgoing, committed) = replies::unbounded_channel();
         let backlog = Arc::new(Backlog::default());
         let pause = Arc::new(Pause::default());
@@ -126,16 +138,30 @@ impl PageWriter {
             .name("sink".to_owned())
             .spawn(move || run(sink, &incoming, &outgoing, &thread_backlog, &thread_pause))
             .expect("the system can start one thread");
-        PageWriter { pages: Some(pages), committed, thread: Some(thread), n_uncommitted: 0, backlog, pause }
+        let (n_uncommitted, n_uncommitted_pages) = (0, 0);
+        let (ended, thread) = (Some(ended), Some(thread));
+        PageWriter { ended, committed, thread, n_uncommitted, n_uncommitted_pages, backlog, pause }
     }
 
     /// Queues a page for writing.
-    pub(crate) fn put(&mut self, settlement: Settlement, page: Page) {
-        self.n_uncommitted += 1;
+    pub(crate) fn put(&mut self, settlement: Settlement, page: Box<Page>) {
+        self.n_uncommitted_pages += 1;
         self.backlog.bytes.fetch_add(page.body.len(), Ordering::Relaxed);
-        if let Some(pages) = &self.pages {
+        let requested_at = page.fetched_at;
+        self.send(Ended { settlement, page: Some(page), requested_at });
+    }
+
+    /// Queues what became of a URL that has no page to store.
+    pub(crate) fn note(&mut self, settlement: Settlement) {
+        let requested_at = requested_at(&settlement.settled);
+        self.send(Ended { settlement, page: None, requested_at });
+    }
+
+    fn send(&mut self, ended: Ended) {
+        self.n_uncommitted += 1;
+        if let Some(queue) = &self.ended {
             // The thread only ends early after it has sent an error, which `committed` will find.
-            let _ = pages.send((settlement, page));
+            let _ = queue.send(ended);
         }
     }
 
@@ -148,9 +174,14 @@ impl PageWriter {
         }
     }
 
-    /// Queued pages that are not known to be durable.
+    /// Queued settlements that are not known to be durable.
     pub(crate) fn n_uncommitted(&self) -> usize {
         self.n_uncommitted
+    }
+
+    /// Those of them that have a page.
+    pub(crate) fn n_uncommitted_pages(&self) -> usize {
+        self.n_uncommitted_pages
     }
 
     /// Whether the sink is so far behind that nothing new may be fetched.
@@ -177,6 +208,7 @@ impl PageWriter {
         match committed {
             Some(Ok(committed)) => {
                 self.n_uncommitted -= committed.settlements.len();
+                self.n_uncommitted_pages -= committed.n_pages;
                 Ok(Some(committed))
             }
             Some(Err(error)) => Err(Error::Sink(error)),
@@ -186,7 +218,7 @@ impl PageWriter {
 
     /// Closes the queue, commits the rest and waits for the thread to end. A sink that cannot write now is not waited for.
     pub(crate) fn finish(mut self) -> Result<(), Error> {
-        self.pages = None;
+        self.ended = None;
         self.pause.is_ending.store(true, Ordering::Relaxed);
         let thread = self.thread.take().expect("finished once");
         thread.join().map_err(|_| Error::Sink(io::Error::other("the sink panicked")))?.map_err(Error::Sink)
@@ -195,32 +227,39 @@ impl PageWriter {
 
 fn run(
     mut sink: Box<dyn Sink>,
-    pages: &mpsc::Receiver<(Settlement, Page)>,
+    ended: &mpsc::Receiver<Ended>,
     committed: &replies::UnboundedSender<io::Result<Committed>>,
     backlog: &Backlog,
     pause: &Pause,
 ) -> io::Result<()> {
     let mut settlements: Vec<Settlement> = Vec::new();
-    let mut bytes = 0;
+    let (mut bytes, mut n_pages) = (0, 0);
     let mut since = Instant::now();
     loop {
-        let next = match pages.try_recv() {
+        let next = match ended.try_recv() {
             Err(mpsc::TryRecvError::Empty) if settlements.is_empty() => {
-                pages.recv().map_err(|_| mpsc::TryRecvError::Disconnected)
+                ended.recv().map_err(|_| mpsc::TryRecvError::Disconnected)
             }
             next => next,
         };
         let mut is_awaited = false;
         match next {
-            Ok((settlement, page)) => {
+            Ok(Ended { settlement, page, requested_at }) => {
                 if settlements.is_empty() {
                     since = Instant::now();
                 }
-                let page_bytes = page.body.len();
-                bytes += page_bytes + settlement.link_bytes();
+                let mut taken = Ok(());
+                if let Settled::Done(record) = &settlement.settled {
+                    taken = pause.retry(|| sink.log(&SettledUrl::of(&settlement.lease, record, requested_at)));
+                }
+                bytes += settlement.link_bytes();
                 settlements.push(settlement);
-                let taken = pause.retry(|| sink.put(&page));
-                backlog.take(page_bytes);
+                if let Some(page) = page {
+                    let page_bytes = page.body.len();
+                    (bytes, n_pages) = (bytes + page_bytes, n_pages + 1);
+                    taken = taken.and_then(|()| pause.retry(|| sink.put(&page)));
+                    backlog.take(page_bytes);
+                }
                 if let Err(error) = taken {
                     return report(error, committed, pause);
                 }
@@ -235,7 +274,7 @@ fn run(
                 if !settlements.is_empty() {
                     let sink_position = pause.retry(|| sink.commit())?;
                     let settlements = std::mem::take(&mut settlements);
-                    let _ = committed.send(Ok(Committed { settlements, sink_position }));
+                    let _ = committed.send(Ok(Committed { settlements, n_pages, sink_position }));
                 }
                 return pause.retry(|| sink.finish());
             }
@@ -243,11 +282,12 @@ fn run(
         let is_due = is_awaited || since.elapsed() >= COMMIT_INTERVAL || bytes >= COMMIT_BYTES;
         if is_due && !settlements.is_empty() {
             bytes = 0;
+            let n_pages = std::mem::take(&mut n_pages);
             match pause.retry(|| sink.commit()) {
                 Ok(sink_position) => {
                     tracing::debug!(pages = settlements.len(), "pages are durable");
                     let settlements = std::mem::take(&mut settlements);
-                    let _ = committed.send(Ok(Committed { settlements, sink_position }));
+                    let _ = committed.send(Ok(Committed { settlements, n_pages, sink_position }));
                 }
                 Err(error) => return report(error, committed, pause),
             }
@@ -325,7 +365,7 @@ mod tests {
 
     fn put(writer: &mut PageWriter, lease: Lease) {
         let page = Page::empty(lease.link.url.clone());
-        let record = FetchRecord { outcome: Outcome::Stored, bytes: 0, milliseconds: 0, digest: 0 };
+        let record = FetchRecord { outcome: Outcome::Stored, status: 0, bytes: 0, milliseconds: 0, digest: 0 };
         writer.put(Settlement::new(lease, Settled::Done(record)), page);
     }
 

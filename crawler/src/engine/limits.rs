@@ -111,7 +111,7 @@ mod tests {
         plan.slots = 10;
         let mut limits = RunLimits::new(&plan);
         let mut totals = Totals::default();
-        let stored = FetchRecord { outcome: Outcome::Stored, bytes: 10, milliseconds: 1, digest: 1 };
+        let stored = FetchRecord { outcome: Outcome::Stored, status: 0, bytes: 10, milliseconds: 1, digest: 1 };
         (0..2).for_each(|_| totals.count(stored));
         limits.check(&totals, Duration::ZERO);
         assert_eq!(limits.stop(), Some(Stop::Pages));

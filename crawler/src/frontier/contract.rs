@@ -180,7 +180,7 @@ fn links(host: u32, pages: std::ops::Range<u32>) -> Vec<Link> {
 }
 
 fn done(outcome: Outcome) -> Settled {
-    Settled::Done(FetchRecord { outcome, bytes: 10, milliseconds: 5, digest: 0 })
+    Settled::Done(FetchRecord { outcome, status: 0, bytes: 10, milliseconds: 5, digest: 0 })
 }
 
 /// Another holder of the same lease.
@@ -404,7 +404,7 @@ fn a_page_that_repeats_another_of_its_host_is_told<B: Backend>() {
     assert_eq!(bench.match_content(&second, 77), ContentMatch::Duplicate, "though the first is not settled yet");
     assert_eq!(bench.match_content(&first, 77), ContentMatch::New, "a page does not repeat itself");
     assert_eq!(bench.match_content(&other, 77), ContentMatch::New, "another host's copy takes nothing from this one");
-    let record = FetchRecord { outcome: Outcome::Stored, bytes: 1, milliseconds: 1, digest: 77 };
+    let record = FetchRecord { outcome: Outcome::Stored, status: 0, bytes: 1, milliseconds: 1, digest: 77 };
     bench.end(first, Settled::Done(record));
     assert_eq!(bench.match_content(&second, 77), ContentMatch::Duplicate);
     assert_eq!(bench.match_content(&second, 78), ContentMatch::New);

@@ -132,7 +132,7 @@ impl LocalFrontier {
     }
 
     /// How a URL was found; `None` for one that was never offered.
-    pub(crate) fn known_link(&self, url: &Url) -> Result<Option<Link>, Error> {
+    pub(crate) fn known_link(&self, url: &Url) -> Result<Option<(Link, u64)>, Error> {
         self.lock().known_link(url)
     }
 
@@ -216,7 +216,7 @@ impl LocalFrontier {
         let mut inner = self.lock();
         let id = inner.held(lease.id)?;
         let content = inner.match_content(id, digest)?;
-        if content == ContentMatch::New {
+        if matches!(content, ContentMatch::New | ContentMatch::Same) {
             inner.hosts.get_mut(id.host).account.has_page = true;
             inner.update_lane(id.host);
         }

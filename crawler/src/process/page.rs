@@ -27,7 +27,7 @@ impl<F: Frontier> Processor<'_, F> {
     ) -> Result<Processed, Error> {
         let host = lease.link.host();
         if self.soft404.borrow().is_soft404(&host, lease.link.url.path(), &page.body) {
-            return Ok(settle(lease, done(Outcome::SoftNotFound, 0, elapsed)));
+            return Ok(settle(lease, done(Outcome::SoftNotFound, page.status, elapsed)));
         }
         if scanner.is_some() {
             self.mirrors.borrow_mut().compare(&host, &page.url, &page.body);
@@ -45,12 +45,13 @@ impl<F: Frontier> Processor<'_, F> {
         let counted = found.filter(|_| follow == Follow::Links && !is_duplicate);
         let outlinks = counted.map(|found| self.outlinks(&lease.link, &page, found, directives));
         self.ask_for_samples().await?;
+        self.count_unheard(directives);
         if directives.noindex && self.plan.politeness.noindex {
-            let settled = done(Outcome::NoIndex, 0, elapsed);
+            let settled = done(Outcome::NoIndex, page.status, elapsed);
             return Ok(Processed::Settle(Settlement { lease, settled, outlinks }));
         }
         if content == ContentMatch::Unchanged {
-            let settled = done(Outcome::NotModified, 0, elapsed);
+            let settled = done(Outcome::NotModified, page.status, elapsed);
             return Ok(Processed::Settle(Settlement { lease, settled, outlinks }));
         }
         let probe = if is_duplicate || follow == Follow::Redirects {
@@ -61,29 +62,43 @@ impl<F: Frontier> Processor<'_, F> {
         if let Some(url) = probe {
             self.frontier.offer(&[Link { kind: Kind::Probe, ..Link::page(url, lease.link.depth) }]).await?;
         }
-        let outcome = if is_duplicate { Outcome::Duplicate } else { Outcome::Stored };
-        let digest = if is_duplicate || page.body.is_empty() { 0 } else { digest };
+        let outcome = match content {
+            ContentMatch::Duplicate => Outcome::Duplicate,
+            ContentMatch::Same | ContentMatch::Unchanged => Outcome::NotModified,
+            ContentMatch::New => Outcome::Stored,
+        };
         lease.validators = Validators::of(&page).map(Box::new);
-        let record =
-            FetchRecord { outcome, bytes: page.body.len() as u32, milliseconds: milliseconds(elapsed), digest };
+        let record = FetchRecord {
+            outcome,
+            status: page.status,
+            bytes: page.body.len() as u32,
+            milliseconds: milliseconds(elapsed),
+            digest: if outcome == Outcome::Stored && !page.body.is_empty() { digest } else { 0 },
+        };
         Ok(Processed::Store(Settlement { lease, settled: Settled::Done(record), outlinks }, page))
     }
 
     /// The robots directives of a page, in its headers and in its HTML.
     fn directives(&self, page: &Page, found: Option<&PageLinks>) -> RobotsDirectives {
+        const NAME: &[u8] = b"x-robots-tag:";
         let mut directives = found.map(|found| found.robots).unwrap_or_default();
-        if self.plan.politeness.nofollow || self.plan.politeness.noindex {
-            for line in page.head.split(|&byte| byte == b'\n') {
-                let line = String::from_utf8_lossy(line);
-                if let Some((name, value)) = line.split_once(':')
-                    && name.eq_ignore_ascii_case("x-robots-tag")
-                {
-                    directives =
-                        directives.and(RobotsDirectives::from_header(value.trim(), &self.plan.identity.product));
-                }
+        for line in page.head.split(|&byte| byte == b'\n') {
+            if let Some((name, value)) = line.split_at_checked(NAME.len())
+                && name.eq_ignore_ascii_case(NAME)
+            {
+                let value = String::from_utf8_lossy(value);
+                directives = directives.and(RobotsDirectives::from_header(value.trim(), &self.plan.identity.product));
             }
         }
         directives
+    }
+
+    /// Counts a page whose wishes this crawl does not hear.
+    fn count_unheard(&self, directives: RobotsDirectives) {
+        let mut unheard = self.unheard.get();
+        unheard.noindex += u64::from(directives.noindex && !self.plan.politeness.noindex);
+        unheard.nofollow += u64::from(directives.nofollow && !self.plan.politeness.nofollow);
+        self.unheard.set(unheard);
     }
 
     /// Offers the links of a stored page again: the plan may want others than when it was fetched.
@@ -111,7 +126,7 @@ impl<F: Frontier> Processor<'_, F> {
             }
             let (depth, hops) = if is_own { (from.depth, from.hops + 1) } else { (depth, 0) };
             let (anchor, context) = (link.anchor, link.context);
-            links.push(Link { url: link.url, depth, hops, kind: Kind::Page, anchor, context });
+            links.push(Link { url: link.url, depth, hops, kind: Kind::Page, anchor, context, found_on: 0 });
         }
         {
             let mut mirrors = self.mirrors.borrow_mut();

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use super::{BodyReader, Processed, Processor, done, milliseconds, settle};
+use super::{BodyReader, Processed, Processor, done, milliseconds, settle, status_of};
 use crate::canonical::{canonicalize, resolve as resolve_reference};
 use crate::error::Error;
 use crate::fetch::FetchResponse;
@@ -23,13 +23,14 @@ impl<F: Frontier> Processor<'_, F> {
         reader: BodyReader,
         elapsed: Duration,
     ) -> Result<Processed, Error> {
+        let status = status_of(&response);
         if lease.link.kind == Kind::Probe {
             let body = match &response {
                 Ok(FetchResponse::Page(page)) => Some(&page.body[..]),
                 _ => None,
             };
             self.soft404.borrow_mut().record_probe(&lease.link.host(), lease.link.url.path(), body);
-            return Ok(settle(lease, done(Outcome::Probed, 0, elapsed)));
+            return Ok(settle(lease, done(Outcome::Probed, status, elapsed)));
         }
         let outcome = match response {
             Ok(FetchResponse::Page(page)) => {
@@ -38,11 +39,12 @@ impl<F: Frontier> Processor<'_, F> {
                     BodyReader::Links(scanner) => self.store_and_read(lease, page, scanner, elapsed).await,
                 };
             }
-            Ok(FetchResponse::Redirect(target)) => return self.redirect(lease, &target, elapsed).await,
+            Ok(FetchResponse::Redirect(_, target)) => return self.redirect(lease, &target, status, elapsed).await,
             Ok(FetchResponse::NotModified(page)) => {
                 lease.validators = Validators::renewed(lease.validators.take(), &page);
                 let record = FetchRecord {
                     outcome: Outcome::NotModified,
+                    status,
                     bytes: 0,
                     milliseconds: milliseconds(elapsed),
                     digest: 0,
@@ -52,36 +54,43 @@ impl<F: Frontier> Processor<'_, F> {
             Ok(FetchResponse::Unwanted) => Outcome::UnwantedType,
             Ok(FetchResponse::NotNow(_)) => return Ok(settle(lease, Settled::Retry)),
             Ok(FetchResponse::Status(429 | 500.., _)) => {
-                return Ok(self.retry_or(lease, Outcome::ServerError, elapsed));
+                return Ok(self.retry_or(lease, Outcome::ServerError, status, elapsed));
             }
             Ok(FetchResponse::Status(400..500, _)) if lease.link.kind == Kind::Sitemap => Outcome::NoSitemap,
             Ok(FetchResponse::Status(404 | 410, _)) => Outcome::NotFound,
             Ok(FetchResponse::Status(400..500, _)) => Outcome::Refused,
             Ok(FetchResponse::Status(..)) => Outcome::NoContent,
             Err(outcome @ (Outcome::BlockedAddress | Outcome::TlsError | Outcome::BadEncoding)) => outcome,
-            Err(outcome) => return Ok(self.retry_or(lease, outcome, elapsed)),
+            Err(outcome) => return Ok(self.retry_or(lease, outcome, status, elapsed)),
         };
-        Ok(settle(lease, done(outcome, 0, elapsed)))
+        Ok(settle(lease, done(outcome, status, elapsed)))
     }
 
     /// Retries the URL, or gives it the outcome when its attempts are used up.
-    fn retry_or(&self, lease: Lease, outcome: Outcome, elapsed: Duration) -> Processed {
+    fn retry_or(&self, lease: Lease, outcome: Outcome, status: u16, elapsed: Duration) -> Processed {
         let settled = match lease.attempts + 1 < self.plan.attempts {
             true => Settled::Retry,
-            false => done(outcome, 0, elapsed),
+            false => done(outcome, status, elapsed),
         };
         settle(lease, settled)
     }
 
     /// A redirect is settled with its target, which goes through the frontier like any link.
-    async fn redirect(&self, lease: Lease, target: &str, elapsed: Duration) -> Result<Processed, Error> {
+    async fn redirect(
+        &self,
+        mut lease: Lease,
+        target: &str,
+        status: u16,
+        elapsed: Duration,
+    ) -> Result<Processed, Error> {
+        let Some(url) = resolve_reference(&lease.link.url, target).and_then(canonicalize) else {
+            return Ok(settle(lease, done(Outcome::NoContent, status, elapsed)));
+        };
+        lease.redirect = Some(url.clone());
         let from = &lease.link;
         if from.hops >= MAX_HOPS {
-            return Ok(settle(lease, done(Outcome::TooManyRedirects, 0, elapsed)));
+            return Ok(settle(lease, done(Outcome::TooManyRedirects, status, elapsed)));
         }
-        let Some(url) = resolve_reference(&from.url, target).and_then(canonicalize) else {
-            return Ok(settle(lease, done(Outcome::NoContent, 0, elapsed)));
-        };
         if url.host() != from.url.host() {
             self.mirrors.borrow_mut().record_pointer(&from.url, &url);
         }
@@ -91,7 +100,7 @@ impl<F: Frontier> Processor<'_, F> {
         }
         if !self.scope.borrow().contains(&url) {
             if !is_seed {
-                return Ok(settle(lease, done(Outcome::OutOfScope, 0, elapsed)));
+                return Ok(settle(lease, done(Outcome::OutOfScope, status, elapsed)));
             }
             // The target of a redirected seed is what the user meant, so it extends the scope.
             self.scope.borrow_mut().add_seed(&url);
@@ -99,7 +108,7 @@ impl<F: Frontier> Processor<'_, F> {
         }
         let link = Link { hops: from.hops + 1, kind: from.kind, ..Link::page(url, from.depth) };
         let outlinks = Some(Outlinks { links: vec![link], is_redirect: true, text: Bytes::new() });
-        let settled = done(Outcome::Redirected, 0, elapsed);
+        let settled = done(Outcome::Redirected, status, elapsed);
         Ok(Processed::Settle(Settlement { lease, settled, outlinks }))
     }
 }

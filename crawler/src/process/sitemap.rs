@@ -103,14 +103,14 @@ impl<F: Frontier> Processor<'_, F> {
             let from = lease.link.clone();
             self.offer_all(Listed { from, kind: sitemap.kind, urls: sitemap.urls.into_iter(), is_of_page: false })
                 .await?;
-            return Ok(settle(lease, done(Outcome::SitemapRead, 0, elapsed)));
+            return Ok(settle(lease, done(Outcome::SitemapRead, page.status, elapsed)));
         }
         let is_too_deep = self.plan.limits.depth.is_some_and(|most| ENTRY_DEPTH > most);
         // Nobody has named the usual place: many sites answer any URL with a page.
         let is_guess = page.url.path() == GUESSED_PATH;
         let is_page = !page.body.is_empty() && may_be_page(media_type(&page.media_type, &page.body));
         if is_too_deep || is_guess || !is_page {
-            return Ok(settle(lease, done(Outcome::NoSitemap, 0, elapsed)));
+            return Ok(settle(lease, done(Outcome::NoSitemap, page.status, elapsed)));
         }
         self.store_as_page(lease, page, elapsed).await
     }

@@ -360,7 +360,7 @@ impl Driver {
             }
             _ => Outcome::ServerError,
         };
-        let record = FetchRecord { outcome, bytes: 0, milliseconds: 7, digest: 0 };
+        let record = FetchRecord { outcome, status: 0, bytes: 0, milliseconds: 7, digest: 0 };
         self.without_page.push(Settlement { lease, settled: Settled::Done(record), outlinks });
         Ok(())
     }
@@ -379,11 +379,11 @@ impl Driver {
         let links = || Outlinks { links: self.web.links(&lease.link), ..Outlinks::default() };
         let outlinks = (content != ContentMatch::Duplicate).then(links);
         let (outcome, digest) = match content {
-            ContentMatch::New => (Outcome::Stored, digest),
+            ContentMatch::New | ContentMatch::Same => (Outcome::Stored, digest),
             ContentMatch::Duplicate => (Outcome::Duplicate, 0),
             ContentMatch::Unchanged => (Outcome::NotModified, 0),
         };
-        let record = FetchRecord { outcome, bytes: 7, milliseconds: 7, digest };
+        let record = FetchRecord { outcome, status: 0, bytes: 7, milliseconds: 7, digest };
         Ok((Settlement { lease, settled: Settled::Done(record), outlinks }, record))
     }
 

@@ -173,7 +173,8 @@ impl Inner {
         self.leased.insert(id, ActiveLease { fence, priority, attempts, kind, is_refresh, fetched_at: None });
         self.leased_urls.insert(url);
         self.drop_stale(number)?;
-        Ok(Lease { link, attempts, validators: None, patience, id: id.leased(fence) })
+        let found_on = self.journal.source_of(&link)?;
+        Ok(Lease { link, attempts, validators: None, found_on, redirect: None, patience, id: id.leased(fence) })
     }
 
     /// The URL of a queue entry, and the newest of its records.

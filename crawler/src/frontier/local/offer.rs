@@ -48,7 +48,7 @@ impl Inner {
         self.seen.prefetch(&fingerprints);
         for (link, fingerprint) in found.links.iter().zip(fingerprints) {
             if distinct.remove(&fingerprint) {
-                self.add(fingerprint, link)?;
+                self.add(fingerprint, &Link { found_on: id.offset, ..link.clone() })?;
             }
         }
         self.distinct_links = distinct;

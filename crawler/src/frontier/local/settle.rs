@@ -44,7 +44,8 @@ impl Inner {
             None => *self.pending_digests.entry(key).or_insert(id.url),
         };
         Ok(match first == id.url {
-            true if stored.is_some() && !is_refresh => ContentMatch::Unchanged,
+            true if stored.is_some() && is_refresh => ContentMatch::Same,
+            true if stored.is_some() => ContentMatch::Unchanged,
             true => ContentMatch::New,
             false if self.is_without_query_of(id, first)? => ContentMatch::New,
             false => ContentMatch::Duplicate,
@@ -83,7 +84,9 @@ impl Inner {
             let validators = lease.validators.clone();
             match *settled {
                 Settled::Done(record) => {
-                    let has_copy = matches!(record.outcome, Outcome::Stored | Outcome::Duplicate);
+                    // Without a body the server itself has said that nothing has changed.
+                    let is_same = record.outcome == Outcome::NotModified && record.bytes > 0;
+                    let has_copy = is_same || matches!(record.outcome, Outcome::Stored | Outcome::Duplicate);
                     // What was asked for as a sitemap may have turned out to be a page.
                     let is_page = held.kind == Kind::Page || has_copy;
                     let record = if is_page { self.record_visit(id, &held, record)? } else { record };
@@ -98,7 +101,8 @@ impl Inner {
                     }
                 }
                 Settled::Retry if held.is_refresh => {
-                    let failed = FetchRecord { outcome: Outcome::NoContent, bytes: 0, milliseconds: 0, digest: 0 };
+                    let failed =
+                        FetchRecord { outcome: Outcome::NoContent, status: 0, bytes: 0, milliseconds: 0, digest: 0 };
                     self.record_visit(id, &held, failed)?;
                 }
                 Settled::Retry => {

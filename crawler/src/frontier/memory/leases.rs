@@ -29,7 +29,15 @@ impl State {
             self.n_leased += 1;
             let id = self.hold(u128::from(url), worker, now);
             let Entry { link, attempts, .. } = &self.urls[url as usize];
-            granted.push(Lease { link: link.clone(), attempts: *attempts, validators: None, patience: None, id });
+            granted.push(Lease {
+                link: link.clone(),
+                attempts: *attempts,
+                validators: None,
+                found_on: None,
+                redirect: None,
+                patience: None,
+                id,
+            });
         }
         if !granted.is_empty() {
             return Leases::Granted(granted);
