@@ -167,7 +167,7 @@ fn settle_later(
     lease: Lease,
     mark: u64,
 ) -> Result<(), Failure> {
-    let receipt = FetchRecord { outcome: Outcome::NotFound, bytes: 0, milliseconds: 1, digest: 0 };
+    let receipt = FetchRecord { outcome: Outcome::NotFound, status: 0, bytes: 0, milliseconds: 1, digest: 0 };
     held.push((lease, Settled::Done(receipt)));
     if held.len() == BATCH {
         frontier.settle(std::mem::take(held), &mark.to_le_bytes())?;

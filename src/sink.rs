@@ -1,23 +1,53 @@
 //! Joins crawler and corpus: pages of a crawl become records of page shards.
 
 use std::io;
+use std::num::NonZeroUsize;
 use std::path::Path;
 use std::str;
 
 use pith_corpus::warc::{
-    self, PageKind, Response, Revisit, ShardPosition, ShardWriter, Truncated, WriterOptions, pages_after,
+    self, DictionaryUse, PageKind, Response, Revisit, ShardPosition, ShardWriter, Truncated, WriterOptions, pages_after,
 };
-use pith_crawler::{Page, Sink, StoredBody, StoredPage, Truncation};
+use pith_crawler::{Page, SettledUrl, Sink, StoredBody, StoredPage, Truncation};
 
-/// Page shards as a sink.
+use crate::crawl_log::CrawlLog;
+
+/// Page shards, and a log beside them, as a sink.
 pub struct Shards {
     writer: Option<ShardWriter>,
+    /// For responses that are no pages, where everything is kept.
+    diagnostics: Option<ShardWriter>,
+    log: Option<CrawlLog>,
 }
 
 impl Shards {
     /// Opens a folder of shards whose pages the frontier knows up to a position.
-    pub fn open(folder: &Path, options: WriterOptions, position: &[u8]) -> Result<Shards, pith_corpus::Error> {
-        Ok(Shards { writer: Some(ShardWriter::resume(folder, options, ShardPosition::from_bytes(position))?) })
+    pub fn open(
+        folder: &Path,
+        options: WriterOptions,
+        position: &[u8],
+        log: Option<CrawlLog>,
+    ) -> Result<Shards, pith_corpus::Error> {
+        let writer = ShardWriter::resume(folder, options, ShardPosition::from_bytes(position))?;
+        Ok(Shards { writer: Some(writer), diagnostics: None, log })
+    }
+
+    /// Keeps responses that are no pages in the shards of another folder.
+    pub fn with_diagnostics(self, folder: &Path, options: WriterOptions) -> Result<Shards, pith_corpus::Error> {
+        let options = WriterOptions { dictionary: DictionaryUse::Never, threads: NonZeroUsize::MIN, ..options };
+        Ok(Shards { diagnostics: Some(ShardWriter::open(folder, options)?), ..self })
+    }
+
+    /// Writes the lines of the log. One that can no longer be written is given up: it must not cost the crawl.
+    fn flush_log(&mut self) -> io::Result<()> {
+        match self.log.as_mut().map_or(Ok(()), CrawlLog::flush) {
+            Err(error) if !error.may_pass() => {
+                sayln!("the log ends here, the crawl goes on: {error}");
+                self.log = None;
+                Ok(())
+            }
+            flushed => flushed.map_err(sink_error),
+        }
     }
 
     fn writer(&mut self) -> io::Result<&mut ShardWriter> {
@@ -27,41 +57,68 @@ impl Shards {
 
 impl Sink for Shards {
     fn put(&mut self, page: &Page) -> io::Result<()> {
-        let mut lines = page.head.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii_end);
-        let status_line = lines.next().and_then(|line| str::from_utf8(line).ok()).unwrap_or("HTTP/1.1 200 OK");
-        let headers: Vec<(&str, &[u8])> = lines.filter_map(header).collect();
-        let response = Response {
-            url: page.url.as_str(),
-            fetched_at: page.fetched_at.try_into().map_err(io::Error::other)?,
-            ip: page.address,
-            status_line,
-            headers: &headers,
-            body: &page.body,
-            truncated: page.truncation.map(|cut| match cut {
-                Truncation::Length => Truncated::Length,
-                Truncation::Time => Truncated::Time,
-            }),
-            revisit: match page.unchanged_since {
-                Some(since) => Revisit::NotModified { since: since.try_into().map_err(io::Error::other)? },
-                None => Revisit::Detect,
-            },
-        };
-        self.writer()?.put(&response).map_err(sink_error)
+        put(self.writer()?, page)
+    }
+
+    fn keep(&mut self, response: &Page) -> io::Result<()> {
+        self.diagnostics.as_mut().map_or(Ok(()), |writer| put(writer, response))
+    }
+
+    fn log(&mut self, url: &SettledUrl<'_>) -> io::Result<()> {
+        if let Some(log) = &mut self.log {
+            log.put(url);
+        }
+        Ok(())
     }
 
     fn commit(&mut self) -> io::Result<Vec<u8>> {
+        // Before the pages: what is settled has its line, whenever the process is killed.
+        self.flush_log()?;
+        self.diagnostics.as_mut().map_or(Ok(()), ShardWriter::commit).map_err(sink_error)?;
         let writer = self.writer()?;
         writer.commit().map_err(sink_error)?;
         Ok(writer.position().to_bytes())
     }
 
     fn finish(&mut self) -> io::Result<()> {
+        if let Some(diagnostics) = &mut self.diagnostics {
+            diagnostics.finish().map_err(sink_error)?;
+            self.diagnostics = None;
+        }
         let finished = self.writer.as_mut().map_or(Ok(()), |writer| writer.finish().map_err(sink_error));
         if finished.is_ok() {
             self.writer = None;
         }
         finished
     }
+}
+
+/// Adds a response to shards, with its request where that is kept.
+fn put(writer: &mut ShardWriter, page: &Page) -> io::Result<()> {
+    let mut lines = page.head.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii_end);
+    let status_line = lines.next().and_then(|line| str::from_utf8(line).ok()).unwrap_or("HTTP/1.1 200 OK");
+    let headers: Vec<(&str, &[u8])> = lines.filter_map(header).collect();
+    let response = Response {
+        url: page.url.as_str(),
+        fetched_at: page.fetched_at.try_into().map_err(io::Error::other)?,
+        ip: page.address,
+        status_line,
+        headers: &headers,
+        body: &page.body,
+        truncated: page.truncation.map(|cut| match cut {
+            Truncation::Length => Truncated::Length,
+            Truncation::Time => Truncated::Time,
+        }),
+        revisit: match page.unchanged_since {
+            Some(since) => Revisit::NotModified { since: since.try_into().map_err(io::Error::other)? },
+            None => Revisit::Detect,
+        },
+    };
+    match page.request.is_empty() {
+        true => writer.put(&response),
+        false => writer.put_exchange(&page.request, &response),
+    }
+    .map_err(sink_error)
 }
 
 /// An error of the shards; its kind tells the crawl whether to try again.
@@ -117,6 +174,7 @@ fn stored_page(page: warc::Page, behind: ShardPosition) -> Option<StoredPage> {
         fetched_at: page.fetched_at.map_or(std::time::UNIX_EPOCH, Into::into),
         elapsed: std::time::Duration::ZERO,
         unchanged_since: None,
+        request: Vec::new(),
     };
     Some(StoredPage { page, body, sink_position: behind.to_bytes() })
 }

@@ -30,6 +30,8 @@ mod inspect;
 mod lab;
 #[path = "main/layers.rs"]
 mod layers;
+#[path = "main/log.rs"]
+mod log;
 #[path = "main/network.rs"]
 mod network;
 #[path = "main/order.rs"]
@@ -38,12 +40,16 @@ mod order;
 mod pages;
 #[path = "main/program.rs"]
 mod program;
+#[path = "main/quality.rs"]
+mod quality;
 #[path = "main/readme.rs"]
 mod readme;
 #[path = "main/recrawl.rs"]
 mod recrawl;
 #[path = "main/repair.rs"]
 mod repair;
+#[path = "main/requests.rs"]
+mod requests;
 #[path = "main/resume.rs"]
 mod resume;
 #[path = "main/rules.rs"]

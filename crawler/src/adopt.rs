@@ -97,8 +97,8 @@ pub fn offer_links_again(
         if body != StoredBody::Here || !is_html(&media_type(&page)) {
             continue;
         }
-        let Some(link) = frontier.known_link(&page.url)? else { continue };
-        processor.offer_links_again(&link, &page, scan_links(&processor, &page))?;
+        let Some((link, offset)) = frontier.known_link(&page.url)? else { continue };
+        processor.offer_links_again(&link, offset, &page, scan_links(&processor, &page))?;
         n_pages += 1;
     }
     frontier.finish_adoption()?;
@@ -136,14 +136,14 @@ impl Adoption<'_> {
             StoredBody::Repeat => Outcome::Duplicate,
         };
         lease.validators = Validators::of(page).map(Box::new);
-        Ok((lease, Settled::Done(FetchRecord { outcome, bytes: 0, milliseconds: 0, digest: 0 })))
+        Ok((lease, Settled::Done(FetchRecord { outcome, status: 0, bytes: 0, milliseconds: 0, digest: 0 })))
     }
 
     fn process(&self, lease: Lease, page: &Page) -> Result<(Lease, Settled), Error> {
         let mut page = page.clone();
         page.media_type = media_type(&page);
         let scanner = is_html(&page.media_type).then(|| scan_links(&self.processor, &page));
-        let mut entries = self.processor.entries_of_page(&lease.link, &page);
+        let mut entries = self.processor.entries_of_page(&lease, &page);
         let elapsed = page.elapsed;
         let processed = self.processor.store(lease, Box::new(page), scanner, elapsed)?;
         if let Some(entries) = entries.as_mut().filter(|_| processed.is_news()) {
@@ -234,7 +234,8 @@ mod tests {
                 };
                 frontier.rest(&lease, HostRest::AfterResponse(Duration::ZERO)).unwrap();
                 if lease.link.kind == Kind::Probe {
-                    let record = FetchRecord { outcome: Outcome::Probed, bytes: 0, milliseconds: 0, digest: 0 };
+                    let record =
+                        FetchRecord { outcome: Outcome::Probed, status: 0, bytes: 0, milliseconds: 0, digest: 0 };
                     unsettled.push((lease, Settled::Done(record)));
                     continue;
                 }

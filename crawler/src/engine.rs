@@ -15,11 +15,11 @@ use crate::load::Load;
 use crate::outcome::Outcome;
 use crate::plan::Plan;
 use crate::process::{Processed, Processor, Task};
-use crate::progress::{Progress, Report, Status, Stop, errors};
+use crate::progress::{Progress, Report, Status, Stop, Unheard, errors};
 use crate::sink::Sink;
 use crate::writer::{Committed, PageWriter};
 
-/// How often figures are reported and leases without a page are settled.
+/// How often figures are reported and failed attempts are settled.
 const TICK: Duration = Duration::from_millis(200);
 /// How long requests in flight may take when the crawl is to end.
 const DRAIN: Duration = Duration::from_secs(5);
@@ -75,17 +75,20 @@ pub async fn crawl<F: Frontier>(
             }
             () = &mut shutdown, if crawl.stop != Some(Stop::Interrupted) => crawl.begin_stop(Stop::Interrupted),
             _ = tick.tick() => {
-                crawl.settle_without_page()?;
+                crawl.settle_retries()?;
                 frontier.set_load(crawl.load.share());
                 crawl.disk_trouble = frontier.disk_trouble();
                 on_status(&crawl.status(in_flight.len()));
             }
-            Some(processed) = in_flight.next(), if !in_flight.is_empty() => crawl.handle(processed?)?,
+            Some(processed) = in_flight.next(), if !in_flight.is_empty() => {
+                processor.take_kept().into_iter().for_each(|response| crawl.writer.keep(response));
+                crawl.handle(processed?);
+            }
             () = tokio::time::sleep(wait), if wait < TICK => {}
         }
     }
     drop(in_flight);
-    crawl.finish()
+    crawl.finish(processor.unheard())
 }
 
 struct Crawl<'c, F> {
@@ -96,8 +99,8 @@ struct Crawl<'c, F> {
     totals: Totals,
     /// The position up to which the sink is known to be durable.
     sink_position: Vec<u8>,
-    /// Leases that ended without a page to store.
-    without_page: Vec<(Lease, Settled)>,
+    /// Leases that ended with a failure and are to be tried again.
+    retries: Vec<Lease>,
     stop: Option<Stop>,
     drain_until: Option<Instant>,
     is_empty: bool,
@@ -118,7 +121,7 @@ impl<'c, F: Frontier> Crawl<'c, F> {
             progress: Progress::new(&totals),
             totals,
             sink_position,
-            without_page: Vec::new(),
+            retries: Vec::new(),
             stop: None,
             drain_until: None,
             is_empty: false,
@@ -173,7 +176,7 @@ impl<'c, F: Frontier> Crawl<'c, F> {
         if self.writer.is_behind() || self.trouble.is_some() {
             return 0;
         }
-        let n_expected = self.totals.of(Outcome::Stored) + self.writer.n_uncommitted() as u64;
+        let n_expected = self.totals.of(Outcome::Stored) + self.writer.n_uncommitted_pages() as u64;
         let pages_left = self.plan.limits.pages.map_or(u64::MAX, |most| most.saturating_sub(n_expected));
         usize::try_from(pages_left).unwrap_or(usize::MAX).min(self.plan.slots)
     }
@@ -203,37 +206,32 @@ impl<'c, F: Frontier> Crawl<'c, F> {
         match self.drain_until {
             // What the sink cannot take now is fetched again, or found in the sink, when the crawl goes on.
             Some(until) => nothing_left || self.writer.trouble().is_some() || Instant::now() >= until,
-            None => nothing_left && self.is_empty && self.without_page.is_empty(),
+            None => nothing_left && self.is_empty && self.retries.is_empty(),
         }
     }
 
-    fn handle(&mut self, processed: Processed) -> Result<(), Error> {
+    fn handle(&mut self, processed: Processed) {
         match processed {
             Processed::Returned => {}
-            Processed::Settle(lease, settled) => {
-                self.without_page.push((lease, settled));
-                if self.without_page.len() >= 1000 {
-                    self.settle_without_page()?;
-                }
-            }
-            Processed::Store(lease, page, record) => self.writer.put(lease, *page, record),
+            Processed::Settle(lease, Settled::Done(record)) => self.writer.note(lease, record),
+            Processed::Settle(lease, Settled::Retry) => self.retries.push(lease),
+            Processed::Store(lease, page, record) => self.writer.put(lease, page, record),
         }
-        Ok(())
     }
 
     fn settle_committed(&mut self, committed: Committed) -> Result<(), Error> {
-        let pages = committed.leases.into_iter().map(|(lease, record)| (lease, Settled::Done(record)));
-        let all: Vec<_> = self.without_page.drain(..).chain(pages).collect();
+        committed.leases.iter().for_each(|(lease, record)| self.progress.count(&lease.link.url, record));
+        let done = committed.leases.into_iter().map(|(lease, record)| (lease, Settled::Done(record))).collect();
         self.sink_position = committed.sink_position;
-        self.settle(all)
+        self.settle(done)
     }
 
-    fn settle_without_page(&mut self) -> Result<(), Error> {
-        if self.without_page.is_empty() {
+    fn settle_retries(&mut self) -> Result<(), Error> {
+        if self.retries.is_empty() {
             return Ok(());
         }
-        let all = std::mem::take(&mut self.without_page);
-        self.settle(all)
+        let retries = self.retries.drain(..).map(|lease| (lease, Settled::Retry)).collect();
+        self.settle(retries)
     }
 
     fn settle(&mut self, leases: Vec<(Lease, Settled)>) -> Result<(), Error> {
@@ -269,10 +267,10 @@ impl<'c, F: Frontier> Crawl<'c, F> {
     }
 
     /// Settles what is durable, closes the sink and gives the report.
-    fn finish(mut self) -> Result<Report, Error> {
-        self.settle_without_page()?;
+    fn finish(mut self, unheard: Unheard) -> Result<Report, Error> {
+        self.settle_retries()?;
         let stop = self.stop.unwrap_or(Stop::Finished);
-        let report = self.progress.report(self.frontier, stop);
+        let report = self.progress.report(self.frontier, stop, unheard);
         self.writer.finish()?;
         Ok(report)
     }

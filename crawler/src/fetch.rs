@@ -7,6 +7,7 @@ mod clients;
 mod failure;
 mod head;
 
+use std::cell::RefCell;
 use std::net::IpAddr;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -17,15 +18,15 @@ use url::Url;
 
 use self::clients::Clients;
 use self::failure::{Failure, no_address, outcome_of};
-use self::head::{declared_type, format_head, retry_after, utf8_or_latin1};
+use self::head::{declared_type, format_head, format_request, retry_after, utf8_or_latin1};
 use crate::decode::{Body, Fed};
 use crate::error::Error;
-use crate::frontier::host_of;
 use crate::media_type::{is_text, sniff};
 use crate::memory::{Budget, NoMemory, Share};
 use crate::outcome::Outcome;
 use crate::page::{Page, Truncation};
-use crate::plan::Plan;
+use crate::plan::{Keep, Plan};
+use crate::request_headers::RequestHeaders;
 use crate::resolve::Resolver;
 use crate::trouble::has_network;
 use crate::validators::Validators;
@@ -51,8 +52,8 @@ const BODY_SHARE: usize = 3;
 pub(crate) enum FetchResponse {
     /// Status 200 with a wanted body.
     Page(Box<Page>),
-    /// A redirect with its `Location`.
-    Redirect(String),
+    /// A redirect: its status and its `Location`.
+    Redirect(u16, String),
     /// Status 304: a page without a body that has the time of the stored copy.
     NotModified(Box<Page>),
     /// A body of an unwanted media type; it was not read.
@@ -95,7 +96,10 @@ pub(crate) struct Fetcher {
     max_bytes: usize,
     min_rate: u64,
     any_type: bool,
-    credentials: std::collections::HashMap<String, (String, String)>,
+    headers: RequestHeaders,
+    /// Responses that are no pages, where everything is kept.
+    kept: Option<RefCell<Vec<Page>>>,
+    user_agent: String,
 }
 
 impl Fetcher {
@@ -109,7 +113,9 @@ impl Fetcher {
             max_bytes: plan.response_limits.max_bytes,
             min_rate: plan.response_limits.min_rate,
             any_type: plan.response_limits.any_type,
-            credentials: plan.network.credentials.clone(),
+            headers: plan.network.headers.clone(),
+            kept: (plan.keep == Keep::All).then(RefCell::default),
+            user_agent: plan.identity.user_agent.clone(),
         })
     }
 
@@ -138,6 +144,7 @@ impl Fetcher {
         let (fetched_at, started) = (now_to_the_millisecond(), Instant::now());
         let response = self.request(url, validators).await?;
         let status = response.status().as_u16();
+        let sent = if self.kept.is_some() { format_request(url, &self.user_agent, validators) } else { Vec::new() };
         if status == 304
             && let Some(validators) = validators
         {
@@ -148,20 +155,39 @@ impl Fetcher {
                 fetched_at,
                 elapsed: started.elapsed(),
                 unchanged_since: Some(validators.kept_at),
+                request: sent,
                 ..Page::empty(url.clone())
             })));
         }
+        let page = |response: &Response| Page {
+            status,
+            head: format_head(response),
+            address: self.address(response),
+            fetched_at,
+            request: sent.clone(),
+            ..Page::empty(url.clone())
+        };
         match status {
             200 => {}
             301 | 302 | 303 | 307 | 308 => {
                 let location = response.headers().get(LOCATION).map(|value| utf8_or_latin1(value.as_bytes()));
-                return Ok(location.map_or(FetchResponse::Status(status, None), FetchResponse::Redirect));
+                self.keep(page(&response), response, started).await;
+                return Ok(match location {
+                    Some(location) => FetchResponse::Redirect(status, location),
+                    None => FetchResponse::Status(status, None),
+                });
             }
-            _ => return Ok(FetchResponse::Status(status, retry_after(response.headers()))),
+            _ => {
+                let wait = retry_after(response.headers());
+                self.keep(page(&response), response, started).await;
+                return Ok(FetchResponse::Status(status, wait));
+            }
         }
         let declared = declared_type(response.headers()).map(|declared| declared.essence().to_owned());
         let max_bytes = match wanted {
             Wanted::Pages if !self.any_type && declared.as_deref().is_some_and(|name| !is_text(name)) => {
+                // Its body is not wanted, and not read.
+                self.keep_page(|| Page { truncation: Some(Truncation::Length), ..page(&response) });
                 return Ok(FetchResponse::Unwanted);
             }
             Wanted::Pages => self.max_bytes,
@@ -184,8 +210,7 @@ impl Fetcher {
         if refused {
             return Ok(FetchResponse::Unwanted);
         }
-        let elapsed = started.elapsed();
-        Ok(FetchResponse::Page(Box::new(Page {
+        let page = Page {
             url: url.clone(),
             status,
             head,
@@ -194,9 +219,38 @@ impl Fetcher {
             truncation,
             address,
             fetched_at,
-            elapsed,
+            elapsed: started.elapsed(),
             unchanged_since: None,
-        })))
+            request: sent,
+        };
+        if matches!(wanted, Wanted::Anything(_)) {
+            self.keep_page(|| page.clone());
+        }
+        Ok(FetchResponse::Page(Box::new(page)))
+    }
+
+    /// Keeps a response that is no page with its body, where everything is kept. A body that does not come is left out.
+    async fn keep(&self, page: Page, response: Response, started: Instant) {
+        if self.kept.is_none() {
+            return;
+        }
+        let wanted = Wanted::Anything(self.max_bytes);
+        if let Ok((body, truncation)) = self.read(response, wanted, self.max_bytes, started, |_| Need::Body).await {
+            self.keep_page(|| Page { body, truncation, ..page });
+        } else {
+            self.keep_page(|| Page { truncation: Some(Truncation::Time), ..page });
+        }
+    }
+
+    fn keep_page(&self, page: impl FnOnce() -> Page) {
+        if let Some(kept) = &self.kept {
+            kept.borrow_mut().push(page());
+        }
+    }
+
+    /// What was received since the last call and is no page, where everything is kept.
+    pub(crate) fn take_kept(&self) -> Vec<Page> {
+        self.kept.as_ref().map_or_else(Vec::new, RefCell::take)
     }
 
     /// The IP address of the server; `None` behind a proxy.
@@ -219,12 +273,7 @@ impl Fetcher {
                 }
             }
         }
-        if !self.credentials.is_empty()
-            && let Some((user, password)) = self.credentials.get(&host_of(url))
-        {
-            request = request.basic_auth(user, Some(password));
-        }
-        request.send().await.map_err(|error| self.failure_of(&error))
+        self.headers.add_to(request, url).send().await.map_err(|error| self.failure_of(&error))
     }
 
     fn failure_of(&self, error: &reqwest::Error) -> Failure {

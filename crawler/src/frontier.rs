@@ -31,6 +31,7 @@ pub(crate) use local::StoredLease;
 pub use local::{LocalFrontier, LocalOptions, RestingHost};
 pub use names::is_frontier_file;
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::time::{Duration, SystemTime};
 
@@ -82,6 +83,8 @@ pub struct Link {
     pub anchor: String,
     /// The words around the anchor; empty unless the ordering policy reads them.
     pub context: String,
+    /// Where it was found: [`LeaseId::offset`] of the page or sitemap that named it; zero for a seed.
+    pub found_on: u64,
 }
 
 impl Link {
@@ -92,7 +95,7 @@ impl Link {
 
     /// A page found at a distance from the seeds.
     pub fn page(url: Url, depth: u32) -> Link {
-        Link { url, depth, hops: 0, kind: Kind::Page, anchor: String::new(), context: String::new() }
+        Link { url, depth, hops: 0, kind: Kind::Page, anchor: String::new(), context: String::new(), found_on: 0 }
     }
 
     /// The host name that pacing uses: with the port where that is not the default of the scheme.
@@ -125,6 +128,10 @@ pub struct Lease {
     /// The validators (`ETag`, `Last-Modified`) of the stored copy, for a conditional request. After a fetch they are
     /// replaced by the new ones, which [`Frontier::settle`] stores.
     pub validators: Option<Box<Validators>>,
+    /// The page or sitemap where the link was found; `None` for a seed.
+    pub found_on: Option<Url>,
+    /// Where the response redirected to, if it did. Set after the fetch, for the log.
+    pub redirect: Option<Url>,
     /// How long the response may take while other hosts wait for a slot; `None` for as long as it needs.
     pub patience: Option<Duration>,
     /// The backend's handle on the URL.
@@ -167,6 +174,8 @@ pub enum Settled {
 pub struct FetchRecord {
     /// How it ended.
     pub outcome: Outcome,
+    /// The status of the response; zero when there was none.
+    pub status: u16,
     /// Bytes of the body, decoded.
     pub bytes: u32,
     /// Time between the request and the end of the response.
@@ -180,6 +189,8 @@ pub struct FetchRecord {
 pub enum ContentMatch {
     /// It is to be stored.
     New,
+    /// It was stored under this URL, which is asked for again: it has not changed since.
+    Same,
     /// It was stored under this URL, which is fetched again for its links alone.
     Unchanged,
     /// It was stored, or is about to be, under another URL of the same host.
@@ -247,6 +258,9 @@ pub struct Gauges {
 pub struct Totals {
     /// The number of URLs per outcome, by its code.
     outcomes: Vec<u64>,
+    /// The number of URLs per outcome, by its code, and status; only those that had a response, since statuses are
+    /// recorded.
+    statuses: BTreeMap<(u8, u16), u64>,
     /// Bytes of the stored pages.
     pub bytes: u64,
     /// Response times, added up over all requests.
@@ -257,6 +271,12 @@ impl Totals {
     /// The number of URLs with this outcome.
     pub fn of(&self, outcome: Outcome) -> u64 {
         self.outcomes.get(usize::from(outcome.code())).copied().unwrap_or(0)
+    }
+
+    /// The number of URLs with this outcome, by status. URLs without a response are not among them.
+    pub fn by_status(&self, outcome: Outcome) -> impl Iterator<Item = (u16, u64)> {
+        let code = outcome.code();
+        self.statuses.range((code, 0)..=(code, u16::MAX)).map(|((_, status), count)| (*status, *count))
     }
 
     /// URLs that are done.
@@ -270,6 +290,9 @@ impl Totals {
             self.outcomes.resize(code + 1, 0);
         }
         self.outcomes[code] += 1;
+        if record.status != 0 {
+            *self.statuses.entry((record.outcome.code(), record.status)).or_default() += 1;
+        }
         self.milliseconds += u64::from(record.milliseconds);
         if record.outcome == Outcome::Stored {
             self.bytes += u64::from(record.bytes);
@@ -300,6 +323,12 @@ pub trait Frontier: Send + Sync {
     /// it is offered; of several claims about its kind, depth and hops the best counts, also when it was fetched by a
     /// worse one before. A redirect is offered as a page with its target as the only link, one hop further.
     fn offer(&self, page: Option<FetchedPage<'_>>, links: &[Link]) -> Result<Offered, Error>;
+
+    /// Adds the links of a page of low quality: those that are new wait behind all others, of whatever host, and nothing
+    /// is learned from them. They move up when another page links to them and the policy ranks them.
+    fn offer_last(&self, links: &[Link]) -> Result<Offered, Error> {
+        self.offer(None, links)
+    }
 
     /// Lets these URLs be fetched before all others of their hosts, unless they were fetched before.
     fn expedite(&self, links: &[Link]) -> Result<(), Error>;

@@ -9,12 +9,14 @@ mod adopt;
 mod canonical;
 mod clock;
 mod connections;
+mod cookies;
 mod decode;
 mod domain;
 mod engine;
 mod error;
 mod fetch;
 mod frontier;
+mod host_name;
 mod links;
 mod load;
 mod media_type;
@@ -28,11 +30,14 @@ mod page;
 mod plan;
 mod process;
 mod progress;
+mod quality;
 mod recrawl;
+mod request_headers;
 mod resolve;
 mod robots;
 mod robots_cache;
 mod scope;
+mod settled_url;
 mod simhash;
 #[cfg(test)]
 mod simulation;
@@ -49,6 +54,7 @@ mod writer;
 pub use adopt::{StoredBody, StoredPage, adopt, offer_links_again};
 pub use canonical::{canonicalize, join, parse_seed, resolve};
 pub use clock::Clock;
+pub use cookies::Cookies;
 pub use domain::{registrable_domain, site};
 pub use engine::crawl;
 pub use error::Error;
@@ -56,6 +62,7 @@ pub use frontier::{
     Claim, ContentMatch, FetchRecord, Frontier, Gauges, HostRest, HostTally, Kind, Lease, LeaseId, Link, LocalFrontier,
     LocalOptions, Next, Offered, RestingHost, Settled, StoredRobots, Totals, host_of, is_frontier_file,
 };
+pub use host_name::HostName;
 pub use links::{AnchorText, FoundLink, LinkScanner, PageLinks, RobotsDirectives, Source};
 pub use media_type::MediaType;
 pub use open_files::OpenFiles;
@@ -66,14 +73,16 @@ pub use order::{
 pub use outcome::Outcome;
 pub use pace::Delay;
 pub use page::{Page, Truncation};
-pub use plan::{DEFAULT_MEMORY, Follow, Identity, Limits, Network, Plan, Politeness, ResponseLimits};
-pub use progress::{DomainRow, Report, Status, Stop};
+pub use plan::{DEFAULT_MEMORY, Follow, Identity, Keep, Limits, Network, Plan, Politeness, ResponseLimits};
+pub use progress::{DomainRow, FailureRow, Report, Status, Stop, Unheard};
 pub use recrawl::{
     ChangeHistory, Refresh, RefreshPass, RefreshPolicy, freshness, optimal_rates, profit, refresh_value,
 };
+pub use request_headers::{CustomHeader, RequestHeaders};
 pub use resolve::Override;
 pub use robots::{MAX_ROBOTS_BYTES, Robots};
-pub use scope::{Pattern, Reach, Scope, UnknownReach};
+pub use scope::{BadPattern, Pattern, Reach, Scope, UnknownReach};
+pub use settled_url::SettledUrl;
 pub use sink::Sink;
 pub use sitemap::{MAX_SITEMAP_BYTES, MAX_SITEMAP_ENTRIES, Sitemap, SitemapKind, SitemapReader, read_sitemap};
 pub use topic::{LinkModel, TermTable, TopicProfile};

@@ -34,12 +34,15 @@ pub struct Priority(pub u8);
 impl Priority {
     /// Before every other priority.
     pub const FIRST: Priority = Priority(0);
-    /// After every other priority.
+    /// After every other priority: links of low-quality pages, which no policy ranks.
     pub const LAST: Priority = Priority(u8::MAX);
 
-    /// The priority with this number; numbers above 255 give [`Priority::LAST`].
+    /// The last priority that a policy gives.
+    pub const LAST_RANKED: Priority = Priority(u8::MAX - 1);
+
+    /// The priority with this number; larger numbers give [`Priority::LAST_RANKED`].
     pub fn saturating(value: u64) -> Priority {
-        Priority(u8::try_from(value).unwrap_or(u8::MAX))
+        u8::try_from(value).map_or(Priority::LAST_RANKED, |value| Priority(value).min(Priority::LAST_RANKED))
     }
 }
 

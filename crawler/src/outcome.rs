@@ -86,6 +86,8 @@ outcomes! {
     Probed = 24 "probed",
     /// There is no sitemap at this URL.
     NoSitemap = 25 "no-sitemap",
+    /// The page is of low quality: gibberish, stuffed with repeats, a link farm, a parked domain.
+    LowQuality = 27 "low-quality",
 }
 
 impl Outcome {
@@ -98,7 +100,7 @@ impl Outcome {
     /// Whether the fetch succeeded.
     pub fn is_good(self) -> bool {
         matches!(self, Outcome::Stored | Outcome::NotModified | Outcome::Redirected | Outcome::Duplicate)
-            || matches!(self, Outcome::SitemapRead | Outcome::NoSitemap | Outcome::Probed)
+            || matches!(self, Outcome::SitemapRead | Outcome::NoSitemap | Outcome::Probed | Outcome::LowQuality)
     }
 }
 

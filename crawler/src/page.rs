@@ -39,6 +39,9 @@ pub struct Page {
     /// Set when the server answered 304: the page has not changed since it was stored at this time, and there is no
     /// body.
     pub unchanged_since: Option<SystemTime>,
+    /// The request line and headers that were sent, without what is secret, each ended by `\r\n`; empty unless all that
+    /// is sent and received is kept.
+    pub request: Vec<u8>,
 }
 
 impl Page {
@@ -55,6 +58,7 @@ impl Page {
             fetched_at: SystemTime::UNIX_EPOCH,
             elapsed: Duration::ZERO,
             unchanged_since: None,
+            request: Vec::new(),
         }
     }
 }

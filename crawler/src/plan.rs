@@ -1,12 +1,13 @@
 //! The settings of one crawl.
 
-use std::collections::HashMap;
 use std::time::Duration;
 
 use url::Url;
 
 use crate::frontier::{Kind, Link};
+use crate::host_name::HostName;
 use crate::pace::Delay;
+use crate::request_headers::RequestHeaders;
 use crate::resolve::Override;
 use crate::scope::Scope;
 use crate::sitemap::is_sitemap_name;
@@ -23,6 +24,10 @@ pub struct Plan {
     pub scope: Scope,
     /// What is fetched beside the seeds.
     pub follow: Follow,
+    /// What is kept beside pages.
+    pub keep: Keep,
+    /// Whether pages of low quality are left out of the sink.
+    pub drop_low_quality: bool,
     /// When it ends, if not by itself.
     pub limits: Limits,
     /// Politeness towards hosts.
@@ -48,6 +53,8 @@ impl Plan {
             seeds,
             scope,
             follow: Follow::default(),
+            keep: Keep::default(),
+            drop_low_quality: false,
             limits: Limits::default(),
             politeness: Politeness::default(),
             identity: Identity::default(),
@@ -81,6 +88,16 @@ pub enum Follow {
     Redirects,
 }
 
+/// What the sink gets of what is sent and received.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Keep {
+    /// The pages.
+    #[default]
+    Pages,
+    /// Pages with their requests, and redirects, errors and robots.txt files as they were received.
+    All,
+}
+
 /// When a crawl ends. What is left waits for the next run.
 #[derive(Clone, Debug, Default)]
 pub struct Limits {
@@ -99,6 +116,8 @@ pub struct Limits {
 pub struct Politeness {
     /// The rest between a response of a host and the next request to it.
     pub delay: Delay,
+    /// The same for single hosts; of several that fit the last counts. A `Crawl-delay` that is longer is obeyed.
+    pub host_delays: Vec<(HostName, Delay)>,
     /// Requests in flight to one IP address, however many hosts share it.
     pub per_address: usize,
     /// Whether robots.txt is fetched and obeyed.
@@ -111,10 +130,19 @@ pub struct Politeness {
     pub sitemaps: bool,
 }
 
+impl Politeness {
+    /// The rest between a response of a host, as [`host_of`](crate::host_of) names it, and the next request to it.
+    pub fn delay_of(&self, host: &str) -> Delay {
+        let own = self.host_delays.iter().rfind(|(name, _)| name.matches_name(host));
+        own.map_or(self.delay, |(_, delay)| *delay)
+    }
+}
+
 impl Default for Politeness {
     fn default() -> Self {
         Politeness {
             delay: Delay::default(),
+            host_delays: Vec::new(),
             per_address: 4,
             robots: true,
             nofollow: false,
@@ -193,8 +221,8 @@ pub struct Network {
     /// A proxy for everything, `http://`, `https://` or `socks5://`. It resolves names itself, so that addresses are
     /// not checked.
     pub proxy: Option<String>,
-    /// User and password for HTTP basic authentication, by host as [`host_of`](crate::host_of) names it.
-    pub credentials: HashMap<String, (String, String)>,
+    /// What is added to requests, by host.
+    pub headers: RequestHeaders,
 }
 
 impl Default for Network {
@@ -204,7 +232,7 @@ impl Default for Network {
             overrides: Vec::new(),
             allow_private: false,
             proxy: None,
-            credentials: HashMap::new(),
+            headers: RequestHeaders::default(),
         }
     }
 }

@@ -24,6 +24,8 @@ use crate::outcome::Outcome;
 use crate::pace::{Addresses, Failures, Health};
 use crate::page::Page;
 use crate::plan::Plan;
+use crate::progress::Unheard;
+use crate::quality::Quality;
 use crate::resolve::Resolver;
 use crate::robots_cache::{RobotsCache, Rules};
 use crate::scope::Scope;
@@ -94,8 +96,11 @@ pub(crate) struct Processor<'c, F> {
     addresses: RefCell<Addresses>,
     soft404: RefCell<Soft404Detector>,
     mirrors: RefCell<Mirrors>,
+    quality: RefCell<Quality>,
     hops: RefCell<RobotsHops>,
     pauses: RefCell<Pauses>,
+    /// Pages that ask for something and were not heard: not to be stored, or not to be followed.
+    unheard: Cell<Unheard>,
     /// Hosts that wait for a slot: so many requests that have used up their patience are aborted.
     n_waiting: Cell<usize>,
 }
@@ -117,8 +122,10 @@ impl<'c, F: Frontier> Processor<'c, F> {
             addresses: RefCell::new(Addresses::new(plan.politeness.per_address, &plan.politeness.delay)),
             soft404: RefCell::default(),
             mirrors: RefCell::new(Mirrors::new(&plan.seeds)),
+            quality: RefCell::default(),
             hops: RefCell::default(),
             pauses: RefCell::default(),
+            unheard: Cell::default(),
             n_waiting: Cell::new(0),
         })
     }
@@ -186,6 +193,16 @@ impl<'c, F: Frontier> Processor<'c, F> {
         }
     }
 
+    /// What was received since the last call and is no page, where everything is kept.
+    pub(crate) fn take_kept(&self) -> Vec<Page> {
+        self.fetcher.take_kept()
+    }
+
+    /// Pages of this run whose wishes were not heard.
+    pub(crate) fn unheard(&self) -> Unheard {
+        self.unheard.get()
+    }
+
     /// Says how many hosts wait for a slot.
     pub(crate) fn set_waiting(&self, n_waiting: usize) {
         self.n_waiting.set(n_waiting);
@@ -221,7 +238,7 @@ impl<'c, F: Frontier> Processor<'c, F> {
         drop(slot);
         let Some((response, reader)) = fetched else { return self.abort(lease, elapsed) };
         if self.is_postponed(&response) {
-            return self.give_back(lease, HostRest::AfterResponse(self.plan.politeness.delay.after(elapsed)));
+            return self.give_back(lease, HostRest::AfterResponse(self.plan.politeness.delay_of(&host).after(elapsed)));
         }
         self.rest_host(&lease, &host, elapsed, health_of(&response), crawl_delay)?;
         self.handle_response(lease, response, reader, elapsed).await
@@ -229,7 +246,7 @@ impl<'c, F: Frontier> Processor<'c, F> {
 
     fn settle_unrequested(&self, lease: Lease, outcome: Outcome) -> Result<Processed, Error> {
         self.frontier.rest(&lease, HostRest::NotRequested(Duration::ZERO))?;
-        Ok(Processed::Settle(lease, done(outcome, 0, Duration::ZERO)))
+        Ok(Processed::Settle(lease, done(outcome, NO_STATUS, Duration::ZERO)))
     }
 
     fn give_back(&self, lease: Lease, rest: HostRest) -> Result<Processed, Error> {
@@ -239,7 +256,7 @@ impl<'c, F: Frontier> Processor<'c, F> {
 
     /// Gives a lease back whose response took too long while other hosts waited. No attempt is counted.
     fn abort(&self, lease: Lease, elapsed: Duration) -> Result<Processed, Error> {
-        let rest = self.plan.politeness.delay.after(elapsed);
+        let rest = self.plan.politeness.delay_of(&lease.link.host()).after(elapsed);
         self.give_back(lease, HostRest::Aborted(rest))
     }
 
@@ -315,7 +332,7 @@ impl<'c, F: Frontier> Processor<'c, F> {
     }
 
     fn rest_after(&self, host: &str, elapsed: Duration, health: Health, crawl_delay: Option<Duration>) -> Duration {
-        let usual = self.plan.politeness.delay.after(elapsed);
+        let usual = self.plan.politeness.delay_of(host).after(elapsed);
         let asked = crawl_delay.unwrap_or_default().min(MAX_CRAWL_DELAY);
         usual.max(asked).max(self.failures.borrow_mut().back_off(host, health))
     }
@@ -333,8 +350,20 @@ impl Drop for AddressSlot<'_> {
     }
 }
 
-fn done(outcome: Outcome, bytes: u32, elapsed: Duration) -> Settled {
-    Settled::Done(FetchRecord { outcome, bytes, milliseconds: milliseconds(elapsed), digest: 0 })
+/// Stands for the status where there was no response.
+const NO_STATUS: u16 = 0;
+
+fn done(outcome: Outcome, status: u16, elapsed: Duration) -> Settled {
+    Settled::Done(FetchRecord { outcome, status, bytes: 0, milliseconds: milliseconds(elapsed), digest: 0 })
+}
+
+fn status_of(response: &Result<FetchResponse, Outcome>) -> u16 {
+    match response {
+        Ok(FetchResponse::Page(page) | FetchResponse::NotModified(page)) => page.status,
+        Ok(FetchResponse::Redirect(status, _) | FetchResponse::Status(status, _)) => *status,
+        Ok(FetchResponse::Unwanted) => 200,
+        Ok(FetchResponse::NotNow(_)) | Err(_) => NO_STATUS,
+    }
 }
 
 fn milliseconds(elapsed: Duration) -> u32 {

@@ -4,15 +4,19 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
+use url::Url;
 
 use crate::domain::registrable_domain;
-use crate::frontier::{Frontier, Gauges, Totals};
+use crate::frontier::{FetchRecord, Frontier, Gauges, Totals};
 use crate::outcome::Outcome;
 
 /// Times kept for the page rate by deciles.
 const MAX_STORE_TIMES: usize = 4096;
 /// The time over which the live rate is taken.
 const RATE_WINDOW: Duration = Duration::from_secs(10);
+
+/// URLs that are named of each kind of failure.
+const MAX_NAMED_FAILURES: usize = 3;
 
 /// Why a crawl ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -72,6 +76,28 @@ pub struct DomainRow {
     pub pending: u64,
 }
 
+/// URLs that failed in the same way.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FailureRow {
+    /// How they ended.
+    pub outcome: &'static str,
+    /// The status of their responses, where there was one.
+    pub status: Option<u16>,
+    /// How many there are.
+    pub urls: u64,
+    /// The first few of them.
+    pub first: Vec<String>,
+}
+
+/// Pages that asked for something which the crawl was not told to obey.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Unheard {
+    /// Not to be stored.
+    pub noindex: u64,
+    /// That their links are not followed.
+    pub nofollow: u64,
+}
+
 /// The report of a crawl.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
@@ -89,6 +115,10 @@ pub struct Report {
     pub bytes_this_run: u64,
     /// URLs that this run has settled, by outcome.
     pub outcomes_this_run: BTreeMap<&'static str, u64>,
+    /// Pages of this run whose wishes were not obeyed.
+    pub unheard_this_run: Unheard,
+    /// URLs that failed in this run, by outcome and status.
+    pub failures_this_run: Vec<FailureRow>,
     /// Pages stored, over all runs, as everything below.
     pub pages: u64,
     /// Their bytes.
@@ -101,6 +131,8 @@ pub struct Report {
     pub seconds_per_request: f64,
     /// URLs by outcome.
     pub outcomes: BTreeMap<&'static str, u64>,
+    /// Responses by status. Those of crawls before statuses were recorded are not among them.
+    pub statuses: BTreeMap<u16, u64>,
     /// URLs ever found.
     pub known: u64,
     /// URLs that still wait.
@@ -125,6 +157,14 @@ pub(crate) struct Progress {
     /// The number of pages when it last grew, and the time.
     last_recorded: (u64, Duration),
     recent: std::collections::VecDeque<(Instant, u64)>,
+    failures: BTreeMap<(Outcome, u16), Failures>,
+}
+
+/// URLs of this run that failed in the same way.
+#[derive(Default)]
+struct Failures {
+    n_urls: u64,
+    first: Vec<String>,
 }
 
 impl Progress {
@@ -138,6 +178,7 @@ impl Progress {
             stride: 1,
             last_recorded: (totals.of(Outcome::Stored), Duration::ZERO),
             recent: [(now, totals.of(Outcome::Stored))].into(),
+            failures: BTreeMap::new(),
         }
     }
 
@@ -173,6 +214,30 @@ impl Progress {
         }
     }
 
+    /// Counts a URL that is done, if it failed.
+    pub(crate) fn count(&mut self, url: &Url, record: &FetchRecord) {
+        if !is_error(record.outcome) {
+            return;
+        }
+        let failures = self.failures.entry((record.outcome, record.status)).or_default();
+        failures.n_urls += 1;
+        if failures.first.len() < MAX_NAMED_FAILURES {
+            failures.first.push(url.to_string());
+        }
+    }
+
+    fn failures(&self) -> Vec<FailureRow> {
+        let row = |(&(outcome, status), failures): (&(Outcome, u16), &Failures)| FailureRow {
+            outcome: outcome.name(),
+            status: (status != 0).then_some(status),
+            urls: failures.n_urls,
+            first: failures.first.clone(),
+        };
+        let mut rows: Vec<FailureRow> = self.failures.iter().map(row).collect();
+        rows.sort_by_key(|row| std::cmp::Reverse(row.urls));
+        rows
+    }
+
     /// Pages a second lately.
     pub(crate) fn rate(&self, totals: &Totals) -> f64 {
         let Some((at, pages)) = self.recent.front() else { return 0.0 };
@@ -195,7 +260,7 @@ impl Progress {
     }
 
     /// The report of the whole crawl.
-    pub(crate) fn report(&self, frontier: &impl Frontier, stopped: Stop) -> Report {
+    pub(crate) fn report(&self, frontier: &impl Frontier, stopped: Stop, unheard: Unheard) -> Report {
         let (totals, gauges) = (frontier.totals(), frontier.gauges());
         let pages = totals.of(Outcome::Stored);
         let seconds = self.elapsed().as_secs_f64();
@@ -216,6 +281,10 @@ impl Progress {
         let mut domains: Vec<DomainRow> =
             by_domain.into_iter().map(|(domain, row)| DomainRow { domain, ..row }).collect();
         domains.sort_by(|a, b| b.pages.cmp(&a.pages).then_with(|| a.domain.cmp(&b.domain)));
+        let mut statuses: BTreeMap<u16, u64> = BTreeMap::new();
+        for (status, count) in Outcome::ALL.iter().flat_map(|&outcome| totals.by_status(outcome)) {
+            *statuses.entry(status).or_default() += count;
+        }
         let counted = Outcome::ALL.iter().map(|&outcome| (outcome.name(), totals.of(outcome)));
         let new = |outcome: Outcome| totals.of(outcome).saturating_sub(self.before.of(outcome));
         let counted_now = Outcome::ALL.iter().map(|&outcome| (outcome.name(), new(outcome)));
@@ -227,12 +296,15 @@ impl Progress {
             pages_per_second_by_decile: self.deciles(),
             bytes_this_run: totals.bytes.saturating_sub(self.before.bytes),
             outcomes_this_run: counted_now.filter(|(_, count)| *count > 0).collect(),
+            unheard_this_run: unheard,
+            failures_this_run: self.failures(),
             pages,
             bytes: totals.bytes,
             bytes_per_page: totals.bytes as f64 / (pages.max(1)) as f64,
             settled: totals.settled(),
             seconds_per_request: totals.milliseconds as f64 / 1000.0 / (requests.max(1)) as f64,
             outcomes: counted.filter(|(_, count)| *count > 0).collect(),
+            statuses,
             known: gauges.known,
             pending: gauges.pending,
             hosts: gauges.hosts,
@@ -244,21 +316,23 @@ impl Progress {
 
 /// URLs that failed: neither good nor left out on purpose.
 pub(crate) fn errors(totals: &Totals) -> u64 {
-    let is_error = |outcome: &&Outcome| !outcome.is_good() && !outcome.is_left_out();
-    Outcome::ALL.iter().filter(is_error).map(|&outcome| totals.of(outcome)).sum()
+    Outcome::ALL.iter().filter(|outcome| is_error(**outcome)).map(|&outcome| totals.of(outcome)).sum()
+}
+
+fn is_error(outcome: Outcome) -> bool {
+    !outcome.is_good() && !outcome.is_left_out()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::frontier::FetchRecord;
 
     #[test]
     fn pages_that_become_durable_together_are_spread_over_their_time() {
         let mut totals = Totals::default();
         let mut progress = Progress::new(&totals);
         for group in 1..=5 {
-            let record = FetchRecord { outcome: Outcome::Stored, bytes: 1, milliseconds: 1, digest: 1 };
+            let record = FetchRecord { outcome: Outcome::Stored, status: 0, bytes: 1, milliseconds: 1, digest: 1 };
             (0..20).for_each(|_| totals.count(record));
             progress.started = Instant::now() - Duration::from_secs(group);
             progress.record(&totals);

@@ -5,10 +5,14 @@ use std::fmt;
 use std::str::FromStr;
 
 use memchr::memmem;
+use regex::bytes::{Regex, RegexBuilder};
 use url::Url;
 
 use crate::domain::site;
 use crate::frontier::host_of;
+
+/// A compiled regular expression takes at most this much memory.
+const MAX_EXPRESSION_BYTES: usize = 1 << 20;
 
 /// How far from the seeds' hosts a crawl may go.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -52,30 +56,71 @@ impl FromStr for Reach {
     }
 }
 
-/// A pattern over whole URLs: `*` stands for anything; without one it is looked for anywhere in the URL.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pattern(String);
+/// A pattern over whole URLs: `*` stands for anything; without one it is looked for anywhere in the URL. Behind `re:` it
+/// is a regular expression, looked for anywhere unless it has `^` and `$`; URLs are ASCII in their canonical spelling.
+#[derive(Clone, Debug)]
+pub struct Pattern(Matcher);
+
+#[derive(Clone, Debug)]
+enum Matcher {
+    Wildcards(String),
+    Expression(Regex),
+}
+
+/// A regular expression that is none.
+#[derive(Clone, Debug)]
+pub struct BadPattern {
+    text: String,
+    what: String,
+}
+
+impl fmt::Display for BadPattern {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{:?} is not a regular expression: {}", self.text, self.what)
+    }
+}
+
+impl std::error::Error for BadPattern {}
+
+impl FromStr for Pattern {
+    type Err = BadPattern;
+
+    fn from_str(text: &str) -> Result<Pattern, BadPattern> {
+        let Some(expression) = text.strip_prefix("re:") else {
+            return Ok(Pattern(Matcher::Wildcards(text.to_owned())));
+        };
+        let built = RegexBuilder::new(expression).unicode(false).size_limit(MAX_EXPRESSION_BYTES).build();
+        built.map(|regex| Pattern(Matcher::Expression(regex))).map_err(|error| {
+            // The last line says what is wrong; those before it show the place.
+            let what = error.to_string();
+            let what = what.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
+            BadPattern { text: expression.to_owned(), what }
+        })
+    }
+}
 
 impl Pattern {
-    /// A pattern as the user writes it.
-    pub fn new(text: impl Into<String>) -> Pattern {
-        Pattern(text.into())
-    }
-
     /// Whether a URL fits, in time linear in its length.
     pub fn matches(&self, url: &str) -> bool {
-        let mut pieces = self.0.split('*');
-        let first = pieces.next().unwrap_or("");
-        let Some(last) = pieces.next_back() else {
-            return memmem::find(url.as_bytes(), first.as_bytes()).is_some();
-        };
-        let Some(mut rest) = url.as_bytes().strip_prefix(first.as_bytes()) else { return false };
-        for piece in pieces {
-            let Some(at) = memmem::find(rest, piece.as_bytes()) else { return false };
-            rest = &rest[at + piece.len()..];
+        match &self.0 {
+            Matcher::Wildcards(text) => matches_wildcards(text, url),
+            Matcher::Expression(regex) => regex.is_match(url.as_bytes()),
         }
-        rest.ends_with(last.as_bytes())
     }
+}
+
+fn matches_wildcards(text: &str, url: &str) -> bool {
+    let mut pieces = text.split('*');
+    let first = pieces.next().unwrap_or("");
+    let Some(last) = pieces.next_back() else {
+        return memmem::find(url.as_bytes(), first.as_bytes()).is_some();
+    };
+    let Some(mut rest) = url.as_bytes().strip_prefix(first.as_bytes()) else { return false };
+    for piece in pieces {
+        let Some(at) = memmem::find(rest, piece.as_bytes()) else { return false };
+        rest = &rest[at + piece.len()..];
+    }
+    rest.ends_with(last.as_bytes())
 }
 
 /// The scope of one crawl.
@@ -128,7 +173,7 @@ mod tests {
     use super::*;
 
     fn scope(reach: &str, include: &[&str], exclude: &[&str]) -> Scope {
-        let patterns = |texts: &[&str]| texts.iter().map(|text| Pattern::new(*text)).collect();
+        let patterns = |texts: &[&str]| texts.iter().map(|text| text.parse().unwrap()).collect();
         let seeds =
             [Url::parse("http://www.example.com.br/start").unwrap(), Url::parse("http://127.0.0.1:81/").unwrap()];
         Scope::new(reach.parse().unwrap(), &seeds, patterns(include), patterns(exclude))
@@ -162,5 +207,16 @@ mod tests {
         check(&narrow, "http://x.org/other", false);
         check(&narrow, "http://x.org/news/1.pdf", false);
         check(&narrow, "http://x.org/news/private/1", false);
+    }
+
+    #[test]
+    fn expressions_narrow_it_as_well() {
+        let narrow = scope("any", &["re:^https?://[^/]+/20[0-9]{2}/", "*/keep"], &["re:(?i)[?&]print="]);
+        check(&narrow, "http://x.org/2024/a", true);
+        check(&narrow, "http://x.org/a/2024/", false);
+        check(&narrow, "http://x.org/a/keep", true);
+        check(&narrow, "http://x.org/2024/a?x=1&Print=1", false);
+        assert!("re:(".parse::<Pattern>().unwrap_err().to_string().contains("unclosed group"));
+        assert!("re:(a{1000}){1000}".parse::<Pattern>().is_err(), "its memory is bounded");
     }
 }

@@ -1,15 +1,17 @@
-//! The writer thread, which owns the sink: pages go in, and leases come back when their pages are durable.
+//! The writer thread, which owns the sink: pages go in, and leases come back when their pages are durable. URLs without
+//! a page go the same way, so that what became of them is in the log before they are settled.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use tokio::sync::{Notify, mpsc as replies};
 
 use crate::error::Error;
 use crate::frontier::{FetchRecord, Lease};
 use crate::page::Page;
+use crate::settled_url::{SettledUrl, requested_at};
 use crate::sink::Sink;
 use crate::trouble::sink_trouble;
 
@@ -35,15 +37,32 @@ const PAUSE_STEP: Duration = Duration::from_millis(50);
 /// Leases whose pages are durable now, and the sink position after them.
 pub(crate) struct Committed {
     pub(crate) leases: Vec<(Lease, FetchRecord)>,
+    /// How many of them have a page.
+    pub(crate) n_pages: usize,
     pub(crate) sink_position: Vec<u8>,
+}
+
+/// A lease that has ended, with the page to store if there is one.
+struct Ended {
+    lease: Lease,
+    record: FetchRecord,
+    page: Option<Box<Page>>,
+    requested_at: SystemTime,
+}
+
+enum Item {
+    Ended(Ended),
+    /// A response that is no page, to be kept.
+    Kept(Page),
 }
 
 /// The handle on the writer thread.
 pub(crate) struct PageWriter {
-    pages: Option<mpsc::Sender<(Lease, Page, FetchRecord)>>,
+    items: Option<mpsc::Sender<Item>>,
     committed: replies::UnboundedReceiver<io::Result<Committed>>,
     thread: Option<std::thread::JoinHandle<io::Result<()>>>,
     n_uncommitted: usize,
+    n_uncommitted_pages: usize,
     backlog: Arc<Backlog>,
     pause: Arc<Pause>,
 }
@@ -115,7 +134,7 @@ impl Backlog {
 impl PageWriter {
     /// Starts the thread.
     pub(crate) fn start(sink: Box<dyn Sink>) -> PageWriter {
-        let (pages, incoming) = mpsc::channel();
+        let (items, incoming) = mpsc::channel();
         let (outgoing, committed) = replies::unbounded_channel();
         let backlog = Arc::new(Backlog::default());
         let pause = Arc::new(Pause::default());
@@ -124,22 +143,57 @@ impl PageWriter {
             .name("sink".to_owned())
             .spawn(move || run(sink, &incoming, &outgoing, &thread_backlog, &thread_pause))
             .expect("the system can start one thread");
-        PageWriter { pages: Some(pages), committed, thread: Some(thread), n_uncommitted: 0, backlog, pause }
-    }
-
-    /// Queues a page for writing.
-    pub(crate) fn put(&mut self, lease: Lease, page: Page, record: FetchRecord) {
-        self.n_uncommitted += 1;
-        self.backlog.bytes.fetch_add(page.body.len(), Ordering::Relaxed);
-        if let Some(pages) = &self.pages {
-            // The thread only ends early after it has sent an error, which `committed` will find.
-            let _ = pages.send((lease, page, record));
+        PageWriter {
+            items: Some(items),
+            committed,
+            thread: Some(thread),
+            n_uncommitted: 0,
+            n_uncommitted_pages: 0,
+            backlog,
+            pause,
         }
     }
 
-    /// Queued pages that are not known to be durable.
+    /// Queues a page for writing.
+    pub(crate) fn put(&mut self, lease: Lease, page: Box<Page>, record: FetchRecord) {
+        self.n_uncommitted_pages += 1;
+        self.backlog.bytes.fetch_add(page.body.len(), Ordering::Relaxed);
+        let requested_at = page.fetched_at;
+        self.send(Ended { lease, record, page: Some(page), requested_at });
+    }
+
+    /// Queues what became of a URL that has no page to store.
+    pub(crate) fn note(&mut self, lease: Lease, record: FetchRecord) {
+        let requested_at = requested_at(&record);
+        self.send(Ended { lease, record, page: None, requested_at });
+    }
+
+    /// Queues a response that is no page. It becomes durable with the lease that is queued next.
+    pub(crate) fn keep(&mut self, response: Page) {
+        self.backlog.bytes.fetch_add(response.body.len(), Ordering::Relaxed);
+        self.push(Item::Kept(response));
+    }
+
+    fn send(&mut self, ended: Ended) {
+        self.n_uncommitted += 1;
+        self.push(Item::Ended(ended));
+    }
+
+    fn push(&self, item: Item) {
+        if let Some(items) = &self.items {
+            // The thread only ends early after it has sent an error, which `committed` will find.
+            let _ = items.send(item);
+        }
+    }
+
+    /// Queued leases that are not known to be durable.
     pub(crate) fn n_uncommitted(&self) -> usize {
         self.n_uncommitted
+    }
+
+    /// Those of them that have a page.
+    pub(crate) fn n_uncommitted_pages(&self) -> usize {
+        self.n_uncommitted_pages
     }
 
     /// Whether the sink is so far behind that nothing new may be fetched.
@@ -166,6 +220,7 @@ impl PageWriter {
         match committed {
             Some(Ok(committed)) => {
                 self.n_uncommitted -= committed.leases.len();
+                self.n_uncommitted_pages -= committed.n_pages;
                 Ok(Some(committed))
             }
             Some(Err(error)) => Err(Error::Sink(error)),
@@ -175,7 +230,7 @@ impl PageWriter {
 
     /// Closes the queue, commits the rest and waits for the thread to end. A sink that cannot write now is not waited for.
     pub(crate) fn finish(mut self) -> Result<(), Error> {
-        self.pages = None;
+        self.items = None;
         self.pause.is_ending.store(true, Ordering::Relaxed);
         let thread = self.thread.take().expect("finished once");
         thread.join().map_err(|_| Error::Sink(io::Error::other("the sink panicked")))?.map_err(Error::Sink)
@@ -184,31 +239,43 @@ impl PageWriter {
 
 fn run(
     mut sink: Box<dyn Sink>,
-    pages: &mpsc::Receiver<(Lease, Page, FetchRecord)>,
+    items: &mpsc::Receiver<Item>,
     committed: &replies::UnboundedSender<io::Result<Committed>>,
     backlog: &Backlog,
     pause: &Pause,
 ) -> io::Result<()> {
     let mut leases: Vec<(Lease, FetchRecord)> = Vec::new();
-    let mut bytes = 0;
+    let (mut bytes, mut n_pages) = (0, 0);
     let mut since = Instant::now();
     loop {
-        let next = match pages.try_recv() {
+        let next = match items.try_recv() {
             Err(mpsc::TryRecvError::Empty) if leases.is_empty() => {
-                pages.recv().map_err(|_| mpsc::TryRecvError::Disconnected)
+                items.recv().map_err(|_| mpsc::TryRecvError::Disconnected)
             }
             next => next,
         };
         match next {
-            Ok((lease, page, record)) => {
+            Ok(Item::Kept(response)) => {
+                let kept_bytes = response.body.len();
+                bytes += kept_bytes;
+                let taken = pause.retry(|| sink.keep(&response));
+                backlog.take(kept_bytes);
+                if let Err(error) = taken {
+                    return report(error, committed, pause);
+                }
+            }
+            Ok(Item::Ended(Ended { lease, record, page, requested_at })) => {
                 if leases.is_empty() {
                     since = Instant::now();
                 }
-                let page_bytes = page.body.len();
-                bytes += page_bytes;
+                let mut taken = pause.retry(|| sink.log(&SettledUrl::of(&lease, &record, requested_at)));
+                if let Some(page) = page {
+                    let page_bytes = page.body.len();
+                    (bytes, n_pages) = (bytes + page_bytes, n_pages + 1);
+                    taken = taken.and_then(|()| pause.retry(|| sink.put(&page)));
+                    backlog.take(page_bytes);
+                }
                 leases.push((lease, record));
-                let taken = pause.retry(|| sink.put(&page));
-                backlog.take(page_bytes);
                 if let Err(error) = taken {
                     return report(error, committed, pause);
                 }
@@ -219,16 +286,19 @@ fn run(
             Err(mpsc::TryRecvError::Disconnected) => {
                 if !leases.is_empty() {
                     let sink_position = pause.retry(|| sink.commit())?;
-                    let _ = committed.send(Ok(Committed { leases: std::mem::take(&mut leases), sink_position }));
+                    let _ =
+                        committed.send(Ok(Committed { leases: std::mem::take(&mut leases), n_pages, sink_position }));
                 }
                 return pause.retry(|| sink.finish());
             }
         }
         if !leases.is_empty() && (since.elapsed() >= COMMIT_INTERVAL || bytes >= COMMIT_BYTES) {
             bytes = 0;
+            let n_pages = std::mem::take(&mut n_pages);
             match pause.retry(|| sink.commit()) {
                 Ok(sink_position) => {
-                    let _ = committed.send(Ok(Committed { leases: std::mem::take(&mut leases), sink_position }));
+                    let _ =
+                        committed.send(Ok(Committed { leases: std::mem::take(&mut leases), n_pages, sink_position }));
                 }
                 Err(error) => return report(error, committed, pause),
             }
@@ -305,8 +375,8 @@ mod tests {
     }
 
     fn put(writer: &mut PageWriter, lease: Lease) {
-        let page = Page::empty(lease.link.url.clone());
-        let record = FetchRecord { outcome: Outcome::Stored, bytes: 0, milliseconds: 0, digest: 0 };
+        let page = Box::new(Page::empty(lease.link.url.clone()));
+        let record = FetchRecord { outcome: Outcome::Stored, status: 0, bytes: 0, milliseconds: 0, digest: 0 };
         writer.put(lease, page, record);
     }
 

@@ -15,7 +15,7 @@ use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::rustls::{ServerConfig, crypto};
 
-/// A path, the headers of its answer, and its page.
+/// A path, the headers of its answer, and its page. A header `status` gives the status.
 pub type Entry = (&'static str, &'static [(&'static str, &'static str)], &'static str);
 
 /// What carries the pages.
@@ -31,8 +31,23 @@ pub enum Carrier {
 /// Pages that are being served for as long as this lives.
 pub struct Pages {
     pub address: SocketAddr,
-    asked: Arc<Mutex<Vec<(String, hyper::Version)>>>,
+    asked: Arc<Mutex<Vec<Asked>>>,
     _runtime: tokio::runtime::Runtime,
+}
+
+/// One request.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    pub path: String,
+    pub version: hyper::Version,
+    pub headers: hyper::HeaderMap,
+}
+
+impl Asked {
+    /// The value of a header; empty when there is none.
+    pub fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map_or("", |value| value.to_str().unwrap())
+    }
 }
 
 /// A file of the test's own certificates: `authority.pem` signed `server.pem` for secure.test and www.secure.test.
@@ -53,14 +68,19 @@ impl Pages {
 
     /// Paths that were asked for, in their order.
     pub fn asked(&self) -> Vec<String> {
-        self.asked.lock().unwrap().iter().map(|(path, _)| path.clone()).collect()
+        self.requests().into_iter().map(|request| request.path).collect()
+    }
+
+    /// All requests, in their order.
+    pub fn requests(&self) -> Vec<Asked> {
+        self.asked.lock().unwrap().clone()
     }
 
     /// The version of HTTP that every request came in; nothing when they differ.
     pub fn version(&self) -> Option<hyper::Version> {
         let asked = self.asked.lock().unwrap();
-        let first = asked.first()?.1;
-        asked.iter().all(|(_, version)| *version == first).then_some(first)
+        let first = asked.first()?.version;
+        asked.iter().all(|request| request.version == first).then_some(first)
     }
 }
 
@@ -78,14 +98,15 @@ async fn accept(
     listener: TcpListener,
     tls: Option<TlsAcceptor>,
     entries: &'static [Entry],
-    asked: Arc<Mutex<Vec<(String, hyper::Version)>>>,
+    asked: Arc<Mutex<Vec<Asked>>>,
 ) {
     while let Ok((stream, _)) = listener.accept().await {
         let (tls, asked) = (tls.clone(), asked.clone());
         tokio::spawn(async move {
             let service = service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
                 let path = request.uri().path().to_owned();
-                asked.lock().unwrap().push((path.clone(), request.version()));
+                let headers = request.headers().clone();
+                asked.lock().unwrap().push(Asked { path: path.clone(), version: request.version(), headers });
                 async move { Ok::<_, Infallible>(answer(entries, &path)) }
             });
             let server = hyper_util::server::conn::auto::Builder::new(TokioExecutor::new());
@@ -106,8 +127,11 @@ fn answer(entries: &[Entry], path: &str) -> hyper::Response<Full<Bytes>> {
         return hyper::Response::builder().status(404).body(Full::default()).unwrap();
     };
     // Whoever names another place sends there.
-    let status = if headers.iter().any(|(name, _)| *name == "location") { 301 } else { 200 };
+    let usual = if headers.iter().any(|(name, _)| *name == "location") { 301 } else { 200 };
+    let status =
+        headers.iter().find(|(name, _)| *name == "status").map_or(usual, |(_, status)| status.parse().unwrap());
+    let headers = headers.iter().filter(|(name, _)| *name != "status");
     let start = hyper::Response::builder().status(status).header("content-type", "text/html; charset=utf-8");
-    let with_headers = headers.iter().fold(start, |response, (name, value)| response.header(*name, *value));
+    let with_headers = headers.fold(start, |response, (name, value)| response.header(*name, *value));
     with_headers.body(Full::from(*page)).unwrap()
 }

@@ -31,6 +31,7 @@ fn nothing_is_lost_and_nothing_comes_twice_after_many_kills() {
     assert!(matches!(output.status.code(), Some(0 | 3)), "{}", String::from_utf8_lossy(&output.stderr));
     println!("{kills} kills ({ended} found the crawl ended) in {:?}", started.elapsed());
     check_stored(&web, &stored(out.path()));
+    check_log(out.path());
 }
 
 /// Kills the program after a time; gives whether it had ended before.
@@ -58,6 +59,17 @@ fn check_stored(web: &RunningWeb, urls: &[String]) {
     assert_eq!(urls.len(), distinct.len(), "a page was stored twice");
     let missing: Vec<_> = expected.difference(&distinct).collect();
     assert!(missing.is_empty(), "lost {missing:?}");
+}
+
+/// Every page has its line in the log, which is whole.
+#[track_caller]
+fn check_log(out: &std::path::Path) {
+    let lines = crate::log::lines(out);
+    let logged: BTreeSet<&str> = lines.iter().filter_map(|line| line["url"].as_str()).collect();
+    let stored = stored(out);
+    let unlogged: Vec<_> = stored.iter().filter(|url| !logged.contains(url.as_str())).collect();
+    assert!(unlogged.is_empty(), "without a line: {unlogged:?}");
+    println!("{} lines for {} URLs in the log", lines.len(), logged.len());
 }
 
 /// Kills in the test of politeness unless `PITH_KILLS` says otherwise; each takes about a second.

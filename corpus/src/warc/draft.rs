@@ -21,6 +21,8 @@ pub(super) struct Draft {
     pub(super) revisit: DraftRevisit,
     /// Which response of its writer it is; part of its record's identity.
     pub(super) serial: u64,
+    /// The request, for a record of its own; empty where it is not kept.
+    pub(super) request: Vec<u8>,
 }
 
 /// [`Revisit`], owned.
@@ -53,6 +55,7 @@ impl Draft {
                 Revisit::Never => DraftRevisit::Never,
             },
             serial,
+            request: Vec::new(),
         }
     }
 

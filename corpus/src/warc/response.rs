@@ -89,8 +89,7 @@ pub(super) enum RevisitTarget<'a> {
 pub(super) fn encode(draft: &Draft, payload_digest: &[u8; 32], original: Option<RevisitTarget<'_>>, out: &mut Vec<u8>) {
     let body = if original.is_some() { &[][..] } else { &draft.body };
     let mut header = Header::new(out, if original.is_some() { "revisit" } else { "response" });
-    let moment = draft.fetched_at.as_nanosecond().to_le_bytes();
-    header.record_id(&[&draft.serial.to_le_bytes(), &moment, draft.url.as_bytes(), payload_digest]);
+    header.field("WARC-Record-ID", &response_id(draft, payload_digest));
     header.date("WARC-Date", draft.fetched_at);
     header.field("WARC-Target-URI", &clean_url(&draft.url));
     if let Some(ip) = draft.ip {
@@ -119,6 +118,27 @@ pub(super) fn encode(draft: &Draft, payload_digest: &[u8; 32], original: Option<
     }
     header.field("Content-Type", "application/http; msgtype=response");
     header.end(&draft.http_head, body);
+}
+
+/// Writes the record of the request that a response answers.
+pub(super) fn encode_request(draft: &Draft, payload_digest: &[u8; 32], out: &mut Vec<u8>) {
+    let response = response_id(draft, payload_digest);
+    let mut header = Header::new(out, "request");
+    header.record_id(&[response.as_bytes(), b"request"]);
+    header.date("WARC-Date", draft.fetched_at);
+    header.field("WARC-Target-URI", &clean_url(&draft.url));
+    if let Some(ip) = draft.ip {
+        header.field("WARC-IP-Address", &ip.to_string());
+    }
+    header.field("WARC-Concurrent-To", &response);
+    header.field("Content-Type", "application/http; msgtype=request");
+    header.end(&draft.request, b"\r\n");
+}
+
+/// The identity of the record of a response.
+fn response_id(draft: &Draft, payload_digest: &[u8; 32]) -> String {
+    let moment = draft.fetched_at.as_nanosecond().to_le_bytes();
+    record_id(&[&draft.serial.to_le_bytes(), &moment, draft.url.as_bytes(), payload_digest])
 }
 
 /// Writes the `warcinfo` record, which describes the file.
@@ -170,22 +190,8 @@ impl<'o> Header<'o> {
         self.out.extend_from_slice(b"\r\n");
     }
 
-    /// An identity made from what the record is, so that the same pages give the same file.
     fn record_id(&mut self, parts: &[&[u8]]) {
-        let mut bytes = [0; 16];
-        bytes.copy_from_slice(&digest::sha256(parts)[..16]);
-        bytes[6] = bytes[6] & 0x0F | 0x80;
-        bytes[8] = bytes[8] & 0x3F | 0x80;
-        let mut id = String::with_capacity(47);
-        id.push_str("<urn:uuid:");
-        for (index, byte) in bytes.iter().enumerate() {
-            if matches!(index, 4 | 6 | 8 | 10) {
-                id.push('-');
-            }
-            write!(id, "{byte:02x}").expect("writing to a string does not fail");
-        }
-        id.push('>');
-        self.field("WARC-Record-ID", &id);
+        self.field("WARC-Record-ID", &record_id(parts));
     }
 
     fn end(mut self, head: &[u8], body: &[u8]) {
@@ -195,6 +201,24 @@ impl<'o> Header<'o> {
         self.out.extend_from_slice(body);
         self.out.extend_from_slice(b"\r\n\r\n");
     }
+}
+
+/// An identity made from what the record is, so that the same pages give the same file.
+fn record_id(parts: &[&[u8]]) -> String {
+    let mut bytes = [0; 16];
+    bytes.copy_from_slice(&digest::sha256(parts)[..16]);
+    bytes[6] = bytes[6] & 0x0F | 0x80;
+    bytes[8] = bytes[8] & 0x3F | 0x80;
+    let mut id = String::with_capacity(47);
+    id.push_str("<urn:uuid:");
+    for (index, byte) in bytes.iter().enumerate() {
+        if matches!(index, 4 | 6 | 8 | 10) {
+            id.push('-');
+        }
+        write!(id, "{byte:02x}").expect("writing to a string does not fail");
+    }
+    id.push('>');
+    id
 }
 
 /// Headers that tell how the body travelled. It is stored decoded, so they are renamed, as Common Crawl does.

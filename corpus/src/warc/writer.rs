@@ -11,7 +11,7 @@ use super::index::Entry;
 use super::packer::{Packed, Packer};
 use super::position::ShardPosition;
 use super::repair;
-use super::response::{Response, RevisitTarget, encode};
+use super::response::{Response, RevisitTarget, encode, encode_request};
 use super::seen::Seen;
 use super::shard::{PENDING_MAX, Shard, file_name};
 use super::shard_list;
@@ -167,13 +167,28 @@ impl ShardWriter {
     /// was not added and the same call may be repeated. After any other the writer is of no more use: open the folder
     /// again.
     pub fn put(&mut self, response: &Response<'_>) -> Result<()> {
+        self.put_draft(response, Vec::new())
+    }
+
+    /// Adds a response as [`ShardWriter::put`] does, and behind it a `request` record with the request that it answers:
+    /// request line and headers, each ended by `\r\n`, without the empty line.
+    ///
+    /// # Errors
+    ///
+    /// The same.
+    pub fn put_exchange(&mut self, request: &[u8], response: &Response<'_>) -> Result<()> {
+        self.put_draft(response, request.to_vec())
+    }
+
+    fn put_draft(&mut self, response: &Response<'_>, request: Vec<u8>) -> Result<()> {
         self.guarded(|writer| {
             // What may fail comes before it is added, so that the call can be repeated.
             writer.make_room()?;
             while writer.packer.is_ready() || writer.packer.is_full(response.body.len()) {
                 writer.append_next()?;
             }
-            writer.packer.put(Draft::new(response, writer.n_put), &writer.shard.packing);
+            let draft = Draft { request, ..Draft::new(response, writer.n_put) };
+            writer.packer.put(draft, &writer.shard.packing);
             writer.n_put += 1;
             Ok(())
         })
@@ -265,6 +280,9 @@ impl ShardWriter {
             false => self.shard.append_record(|out| encode(&draft, &digest, original.or(draft.target()), out)),
         };
         self.shard.entries.push(Entry::of(&draft, digest, is_revisit, offset, self.shard.bytes - offset));
+        if !draft.request.is_empty() {
+            self.shard.append_record(|out| encode_request(&draft, &digest, out));
+        }
         if is_large && !is_revisit {
             self.seen.insert(digest, &draft.url, draft.fetched_at);
         }

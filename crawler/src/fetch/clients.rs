@@ -17,6 +17,11 @@ use crate::resolve::Resolver;
 /// How much of a response a server may send over HTTP/2 before it was read.
 const HTTP2_WINDOW_BYTES: u32 = 1 << 18;
 
+/// The media types that are asked for.
+pub(super) const ACCEPTED: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,text/plain;q=0.8,*/*;q=0.1";
+/// The content encodings that can be undone.
+pub(super) const ACCEPTED_ENCODINGS: &str = "gzip, br, zstd, deflate";
+
 /// The clients of one crawl.
 pub(super) struct Clients {
     keeping: Client,
@@ -53,9 +58,8 @@ impl Clients {
 
 fn builder(plan: &Plan, resolver: &Resolver) -> ClientBuilder {
     let mut headers = HeaderMap::new();
-    let accept = "text/html,application/xhtml+xml,application/xml;q=0.9,text/plain;q=0.8,*/*;q=0.1";
-    headers.insert(ACCEPT, HeaderValue::from_static(accept));
-    headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("gzip, br, zstd, deflate"));
+    headers.insert(ACCEPT, HeaderValue::from_static(ACCEPTED));
+    headers.insert(ACCEPT_ENCODING, HeaderValue::from_static(ACCEPTED_ENCODINGS));
     headers.insert(ACCEPT_LANGUAGE, HeaderValue::from_static("*"));
     Client::builder()
         .user_agent(&plan.identity.user_agent)

@@ -4,8 +4,27 @@ use std::time::Duration;
 
 use reqwest::header::{CONTENT_TYPE, HeaderMap, RETRY_AFTER};
 use reqwest::{Response, Version};
+use url::Url;
 
+use super::clients::{ACCEPTED, ACCEPTED_ENCODINGS};
 use crate::media_type::MediaType;
+use crate::validators::Validators;
+
+/// The request for a URL as HTTP/1.1 spells it, without cookies, passwords and the user's own headers.
+pub(super) fn format_request(url: &Url, user_agent: &str, validators: Option<&Validators>) -> Vec<u8> {
+    let path = &url[url::Position::BeforePath..url::Position::AfterQuery];
+    let host = &url[url::Position::BeforeHost..url::Position::AfterPort];
+    let mut head = format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nUser-Agent: {user_agent}\r\n").into_bytes();
+    let mut add = |name: &str, value: &str| head.extend_from_slice(format!("{name}: {value}\r\n").as_bytes());
+    add("Accept", ACCEPTED);
+    add("Accept-Encoding", ACCEPTED_ENCODINGS);
+    add("Accept-Language", "*");
+    if let Some(Validators { etag, last_modified, .. }) = validators {
+        etag.iter().for_each(|etag| add("If-None-Match", etag));
+        last_modified.iter().for_each(|date| add("If-Modified-Since", date));
+    }
+    head
+}
 
 pub(super) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let value = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();

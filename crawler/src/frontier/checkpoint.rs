@@ -81,6 +81,12 @@ pub(super) fn save(path: &Path, snapshot: &Snapshot, hosts: &Hosts) -> Result<()
     }
     out.extend((hosts.len() as u32).to_le_bytes());
     hosts.iter().for_each(|(_, host)| put_host(host, &mut out));
+    out.extend((snapshot.totals.statuses.len() as u32).to_le_bytes());
+    for ((outcome, status), count) in &snapshot.totals.statuses {
+        out.push(*outcome);
+        out.extend(status.to_le_bytes());
+        out.extend(count.to_le_bytes());
+    }
     write(path, &out)
 }
 
@@ -120,6 +126,11 @@ pub(super) fn load(path: &Path) -> Option<(Snapshot, Hosts)> {
     let mut hosts = Hosts::default();
     for _ in 0..fields.u32()? {
         read_host(&mut fields, &mut hosts)?;
+    }
+    // Checkpoints of before end here.
+    for _ in 0..fields.u32().unwrap_or(0) {
+        let key = (fields.byte()?, fields.u16()?);
+        snapshot.totals.statuses.insert(key, fields.u64()?);
     }
     Some((snapshot, hosts))
 }

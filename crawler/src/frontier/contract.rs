@@ -73,7 +73,7 @@ fn fetch(frontier: &impl Frontier) -> Lease {
 }
 
 fn done(outcome: Outcome) -> Settled {
-    Settled::Done(FetchRecord { outcome, bytes: 10, milliseconds: 5, digest: 0 })
+    Settled::Done(FetchRecord { outcome, status: 0, bytes: 10, milliseconds: 5, digest: 0 })
 }
 
 /// Fetches everything that is ready; gives the URLs in their order.
@@ -304,7 +304,7 @@ fn a_page_that_repeats_another_of_its_host_is_told_also_after_a_kill() {
         frontier.match_content(&other, 77).unwrap() == ContentMatch::New,
         "a copy on another host takes nothing from this one"
     );
-    let record = FetchRecord { outcome: Outcome::Stored, bytes: 1, milliseconds: 1, digest: 77 };
+    let record = FetchRecord { outcome: Outcome::Stored, status: 0, bytes: 1, milliseconds: 1, digest: 77 };
     frontier.settle(vec![(first, Settled::Done(record))], b"").unwrap();
     drop(frontier);
     let frontier = bench.open();
@@ -541,9 +541,10 @@ fn validators_are_renewed_when_the_same_bytes_come_with_new_ones() {
         let kept_at = kept_at + Duration::from_secs(seconds);
         Some(Box::new(Validators { etag: Some(tag.to_owned()), last_modified: None, kept_at }))
     };
-    let same = Settled::Done(FetchRecord { outcome: Outcome::Stored, bytes: 1, milliseconds: 1, digest: 77 });
+    let same =
+        Settled::Done(FetchRecord { outcome: Outcome::Stored, status: 0, bytes: 1, milliseconds: 1, digest: 77 });
     let not_modified =
-        Settled::Done(FetchRecord { outcome: Outcome::NotModified, bytes: 0, milliseconds: 1, digest: 0 });
+        Settled::Done(FetchRecord { outcome: Outcome::NotModified, status: 0, bytes: 0, milliseconds: 1, digest: 0 });
     let visits =
         [(same, tagged("1", 0)), (same, tagged("2", 9)), (not_modified, None), (not_modified, tagged("3", 20))];
     let mut expected = None;

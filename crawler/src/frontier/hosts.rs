@@ -42,6 +42,8 @@ pub(super) struct Host {
     pub(super) stored: u32,
     /// Bytes of those pages.
     pub(super) bytes: u64,
+    /// Pages of low quality.
+    pub(super) n_low_quality: u32,
     /// Response times, added up over its requests.
     pub(super) milliseconds: u64,
     /// When its rest ends, in microseconds of the frontier's clock.
@@ -62,6 +64,13 @@ impl Host {
             false => (self.fetched, self.queues.best()),
         };
         HostCounts { pending: u64::from(self.pending), fetched: u64::from(fetched), best }
+    }
+
+    /// Whether nothing of it should be fetched while others wait: what waits was found on low-quality pages, or it has
+    /// brought little else than such pages.
+    pub(super) fn waits_for_others(&self) -> bool {
+        let is_low_quality = self.n_low_quality >= 2 && self.n_low_quality > 3 * self.stored;
+        is_low_quality || self.queues.best() == Priority::LAST
     }
 
     /// Whether a sitemap or a probe is the next to be fetched.
@@ -120,6 +129,7 @@ impl Hosts {
             n_auxiliary: 0,
             was_auxiliary: true,
             stored: 0,
+            n_low_quality: 0,
             bytes: 0,
             milliseconds: 0,
             rest_ends: 0,

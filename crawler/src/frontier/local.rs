@@ -132,7 +132,7 @@ impl LocalFrontier {
     }
 
     /// How a URL was found; `None` for one that was never offered.
-    pub(crate) fn known_link(&self, url: &Url) -> Result<Option<Link>, Error> {
+    pub(crate) fn known_link(&self, url: &Url) -> Result<Option<(Link, u64)>, Error> {
         self.lock().known_link(url)
     }
 
@@ -212,10 +212,14 @@ impl Frontier for LocalFrontier {
         disk_trouble(&self.lock().folder)
     }
 
+    fn offer_last(&self, links: &[Link]) -> Result<Offered, Error> {
+        self.lock().offer_last(links)
+    }
+
     fn match_content(&self, lease: &Lease, digest: u64) -> Result<ContentMatch, Error> {
         let mut inner = self.lock();
         let content = inner.match_content(lease.id, digest)?;
-        if content == ContentMatch::New {
+        if matches!(content, ContentMatch::New | ContentMatch::Same) {
             inner.hosts.get_mut(lease.id.host).account.has_page = true;
             inner.update_lane(lease.id.host);
         }
@@ -354,6 +358,8 @@ struct Inner {
     sink_position: Vec<u8>,
     scope_extensions: Vec<String>,
     clock: Clock,
+    /// Whether a link of another priority than the last waits, and when that was found out.
+    ranked_waits: (bool, Duration),
     /// When the journal was last synced to disk.
     synced: Duration,
     host_name: String,

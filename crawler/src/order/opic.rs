@@ -113,7 +113,7 @@ mod tests {
         let again = opic.reprioritize(&page, &HOST, &mut of_page);
         assert_eq!((of_seed, of_page), (0.0, 0.5 * 1.6));
         assert!(again < first, "more cash, earlier priority");
-        assert_eq!(priority_of(0.0), Priority::LAST);
+        assert_eq!(priority_of(0.0), Priority::LAST_RANKED);
     }
 
     #[test]

@@ -130,6 +130,6 @@ impl OrderingPolicy for PageRank {
 }
 
 fn priority_of(rank: f32) -> Priority {
-    let steps = ((rank / (1.0 - DAMPING)).log2() * STEPS_PER_DOUBLING).clamp(0.0, 255.0);
-    Priority(255 - steps as u8)
+    let steps = ((rank / (1.0 - DAMPING)).log2() * STEPS_PER_DOUBLING).clamp(0.0, 254.0);
+    Priority(254 - steps as u8)
 }

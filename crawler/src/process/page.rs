@@ -8,7 +8,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::response::MAX_HOPS;
 use super::{Processed, Processor, done, milliseconds};
 use crate::error::Error;
-use crate::frontier::{ContentMatch, FetchRecord, Frontier, Kind, Lease, Link};
+use crate::frontier::{ContentMatch, FetchRecord, Frontier, Kind, Lease, Link, Settled};
 use crate::links::{AnchorText, LinkScanner, PageLinks, RobotsDirectives};
 use crate::order::FetchedPage;
 use crate::outcome::Outcome;
@@ -27,12 +27,17 @@ impl<F: Frontier> Processor<'_, F> {
     ) -> Result<Processed, Error> {
         let host = lease.link.host();
         if self.soft404.borrow().is_soft404(&host, lease.link.url.path(), &page.body) {
-            return Ok(Processed::Settle(lease, done(Outcome::SoftNotFound, 0, elapsed)));
+            return Ok(Processed::Settle(lease, done(Outcome::SoftNotFound, page.status, elapsed)));
         }
         if scanner.is_some() {
             self.mirrors.borrow_mut().compare(&host, &page.url, &page.body);
         }
         let found = scanner.map(|scanner| scanner.finish(&page.url));
+        if let Some(found) = &found
+            && self.quality.borrow_mut().judge(&page.url, &page.body, found).is_some()
+        {
+            return self.store_low_quality(lease, page, found, elapsed);
+        }
         let digest = xxh3_64(&page.body).max(1);
         let content = match page.body.is_empty() {
             true => ContentMatch::New,
@@ -46,14 +51,15 @@ impl<F: Frontier> Processor<'_, F> {
             && !is_duplicate
             && let Some(found) = found
         {
-            self.offer_links(&lease.link, &page, found, directives)?;
+            self.offer_links(&lease.link, lease.id.offset, &page, found, directives)?;
         }
         self.ask_for_samples()?;
+        self.count_unheard(directives);
         if directives.noindex && self.plan.politeness.noindex {
-            return Ok(Processed::Settle(lease, done(Outcome::NoIndex, 0, elapsed)));
+            return Ok(Processed::Settle(lease, done(Outcome::NoIndex, page.status, elapsed)));
         }
         if content == ContentMatch::Unchanged {
-            return Ok(Processed::Settle(lease, done(Outcome::NotModified, 0, elapsed)));
+            return Ok(Processed::Settle(lease, done(Outcome::NotModified, page.status, elapsed)));
         }
         let probe = if is_duplicate || follow == Follow::Redirects {
             None
@@ -63,45 +69,106 @@ impl<F: Frontier> Processor<'_, F> {
         if let Some(url) = probe {
             self.frontier.offer(None, &[Link { kind: Kind::Probe, ..Link::page(url, lease.link.depth) }])?;
         }
-        let outcome = if is_duplicate { Outcome::Duplicate } else { Outcome::Stored };
-        let digest = if is_duplicate || page.body.is_empty() { 0 } else { digest };
+        let outcome = match content {
+            ContentMatch::Duplicate => Outcome::Duplicate,
+            ContentMatch::Same | ContentMatch::Unchanged => Outcome::NotModified,
+            ContentMatch::New => Outcome::Stored,
+        };
         lease.validators = Validators::of(&page).map(Box::new);
-        let record =
-            FetchRecord { outcome, bytes: page.body.len() as u32, milliseconds: milliseconds(elapsed), digest };
+        let record = FetchRecord {
+            outcome,
+            status: page.status,
+            bytes: page.body.len() as u32,
+            milliseconds: milliseconds(elapsed),
+            digest: if outcome == Outcome::Stored && !page.body.is_empty() { digest } else { 0 },
+        };
         Ok(Processed::Store(lease, page, record))
+    }
+
+    /// Ends a page of low quality: its links wait behind all others, and it is stored unless the plan drops it.
+    fn store_low_quality(
+        &self,
+        lease: Lease,
+        page: Box<Page>,
+        found: &PageLinks,
+        elapsed: Duration,
+    ) -> Result<Processed, Error> {
+        let directives = self.directives(&page, Some(found));
+        if self.plan.follow == Follow::Links {
+            let links = self.wanted_links(&lease.link, lease.id.offset, found.clone(), directives);
+            self.frontier.offer_last(&links)?;
+        }
+        let is_dropped = self.plan.drop_low_quality || (directives.noindex && self.plan.politeness.noindex);
+        let bytes = if is_dropped { 0 } else { page.body.len() as u32 };
+        let milliseconds = milliseconds(elapsed);
+        let record = FetchRecord { outcome: Outcome::LowQuality, status: page.status, bytes, milliseconds, digest: 0 };
+        Ok(match is_dropped {
+            true => Processed::Settle(lease, Settled::Done(record)),
+            false => Processed::Store(lease, page, record),
+        })
     }
 
     /// The robots directives of a page, in its headers and in its HTML.
     fn directives(&self, page: &Page, found: Option<&PageLinks>) -> RobotsDirectives {
+        const NAME: &[u8] = b"x-robots-tag:";
         let mut directives = found.map(|found| found.robots).unwrap_or_default();
-        if self.plan.politeness.nofollow || self.plan.politeness.noindex {
-            for line in page.head.split(|&byte| byte == b'\n') {
-                let line = String::from_utf8_lossy(line);
-                if let Some((name, value)) = line.split_once(':')
-                    && name.eq_ignore_ascii_case("x-robots-tag")
-                {
-                    directives =
-                        directives.and(RobotsDirectives::from_header(value.trim(), &self.plan.identity.product));
-                }
+        for line in page.head.split(|&byte| byte == b'\n') {
+            if let Some((name, value)) = line.split_at_checked(NAME.len())
+                && name.eq_ignore_ascii_case(NAME)
+            {
+                let value = String::from_utf8_lossy(value);
+                directives = directives.and(RobotsDirectives::from_header(value.trim(), &self.plan.identity.product));
             }
         }
         directives
     }
 
+    /// Counts a page whose wishes this crawl does not hear.
+    fn count_unheard(&self, directives: RobotsDirectives) {
+        let mut unheard = self.unheard.get();
+        unheard.noindex += u64::from(directives.noindex && !self.plan.politeness.noindex);
+        unheard.nofollow += u64::from(directives.nofollow && !self.plan.politeness.nofollow);
+        self.unheard.set(unheard);
+    }
+
     /// Offers the links of a stored page again: the plan may want others than when it was fetched.
-    pub(crate) fn offer_links_again(&self, from: &Link, page: &Page, scanner: LinkScanner) -> Result<(), Error> {
+    pub(crate) fn offer_links_again(
+        &self,
+        from: &Link,
+        offset: u64,
+        page: &Page,
+        scanner: LinkScanner,
+    ) -> Result<(), Error> {
         let found = scanner.finish(&page.url);
         let directives = self.directives(page, Some(&found));
-        self.offer_links(from, page, found, directives)
+        self.offer_links(from, offset, page, found, directives)
     }
 
     fn offer_links(
         &self,
         from: &Link,
+        found_on: u64,
         page: &Page,
         found: PageLinks,
         directives: RobotsDirectives,
     ) -> Result<(), Error> {
+        let (canonical, charset) = (found.canonical.clone(), found.charset);
+        let links = self.wanted_links(from, found_on, found, directives);
+        {
+            let mut mirrors = self.mirrors.borrow_mut();
+            mirrors.record_links(&page.url, &links);
+            if let Some(canonical) = canonical.filter(|canonical| canonical.host() != page.url.host()) {
+                mirrors.record_pointer(&page.url, &canonical);
+            }
+        }
+        let text = self.text(page, charset);
+        let visit = FetchedPage { link: from, n_links: links.len(), body: &text };
+        self.frontier.offer(Some(visit), &links)?;
+        Ok(())
+    }
+
+    /// The links of a page that belong to the crawl.
+    fn wanted_links(&self, from: &Link, found_on: u64, found: PageLinks, directives: RobotsDirectives) -> Vec<Link> {
         let depth = from.depth + 1;
         let obeys = self.plan.politeness.nofollow;
         let is_too_deep = self.plan.limits.depth.is_some_and(|most| depth > most);
@@ -117,19 +184,9 @@ impl<F: Frontier> Processor<'_, F> {
             }
             let (depth, hops) = if is_own { (from.depth, from.hops + 1) } else { (depth, 0) };
             let (anchor, context) = (link.anchor, link.context);
-            links.push(Link { url: link.url, depth, hops, kind: Kind::Page, anchor, context });
+            links.push(Link { url: link.url, depth, hops, kind: Kind::Page, anchor, context, found_on });
         }
-        {
-            let mut mirrors = self.mirrors.borrow_mut();
-            mirrors.record_links(&page.url, &links);
-            if let Some(canonical) = found.canonical.filter(|canonical| canonical.host() != page.url.host()) {
-                mirrors.record_pointer(&page.url, &canonical);
-            }
-        }
-        let text = self.text(page, found.charset);
-        let visit = FetchedPage { link: from, n_links: links.len(), body: &text };
-        self.frontier.offer(Some(visit), &links)?;
-        Ok(())
+        links
     }
 
     /// Asks for the samples that tell whether a host is a mirror.

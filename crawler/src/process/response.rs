@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{BodyReader, Processed, Processor, done, milliseconds};
+use super::{BodyReader, Processed, Processor, done, milliseconds, status_of};
 use crate::canonical::{canonicalize, resolve as resolve_reference};
 use crate::error::Error;
 use crate::fetch::FetchResponse;
@@ -22,13 +22,14 @@ impl<F: Frontier> Processor<'_, F> {
         reader: BodyReader,
         elapsed: Duration,
     ) -> Result<Processed, Error> {
+        let status = status_of(&response);
         if lease.link.kind == Kind::Probe {
             let body = match &response {
                 Ok(FetchResponse::Page(page)) => Some(&page.body[..]),
                 _ => None,
             };
             self.soft404.borrow_mut().record_probe(&lease.link.host(), lease.link.url.path(), body);
-            return Ok(Processed::Settle(lease, done(Outcome::Probed, 0, elapsed)));
+            return Ok(Processed::Settle(lease, done(Outcome::Probed, status, elapsed)));
         }
         let outcome = match response {
             Ok(FetchResponse::Page(page)) => {
@@ -37,11 +38,12 @@ impl<F: Frontier> Processor<'_, F> {
                     BodyReader::Links(scanner) => self.store_and_read(lease, page, scanner, elapsed).await,
                 };
             }
-            Ok(FetchResponse::Redirect(target)) => self.offer_redirect(&lease.link, &target)?,
+            Ok(FetchResponse::Redirect(_, target)) => self.offer_redirect(&mut lease, &target)?,
             Ok(FetchResponse::NotModified(page)) => {
                 lease.validators = Validators::renewed(lease.validators.take(), &page);
                 let record = FetchRecord {
                     outcome: Outcome::NotModified,
+                    status,
                     bytes: 0,
                     milliseconds: milliseconds(elapsed),
                     digest: 0,
@@ -51,34 +53,36 @@ impl<F: Frontier> Processor<'_, F> {
             Ok(FetchResponse::Unwanted) => Outcome::UnwantedType,
             Ok(FetchResponse::NotNow(_)) => return Ok(Processed::Settle(lease, Settled::Retry)),
             Ok(FetchResponse::Status(429 | 500.., _)) => {
-                return Ok(self.retry_or(lease, Outcome::ServerError, elapsed));
+                return Ok(self.retry_or(lease, Outcome::ServerError, status, elapsed));
             }
             Ok(FetchResponse::Status(400..500, _)) if lease.link.kind == Kind::Sitemap => Outcome::NoSitemap,
             Ok(FetchResponse::Status(404 | 410, _)) => Outcome::NotFound,
             Ok(FetchResponse::Status(400..500, _)) => Outcome::Refused,
             Ok(FetchResponse::Status(..)) => Outcome::NoContent,
             Err(outcome @ (Outcome::BlockedAddress | Outcome::TlsError | Outcome::BadEncoding)) => outcome,
-            Err(outcome) => return Ok(self.retry_or(lease, outcome, elapsed)),
+            Err(outcome) => return Ok(self.retry_or(lease, outcome, status, elapsed)),
         };
-        Ok(Processed::Settle(lease, done(outcome, 0, elapsed)))
+        Ok(Processed::Settle(lease, done(outcome, status, elapsed)))
     }
 
     /// Retries the URL, or gives it the outcome when its attempts are used up.
-    fn retry_or(&self, lease: Lease, outcome: Outcome, elapsed: Duration) -> Processed {
+    fn retry_or(&self, lease: Lease, outcome: Outcome, status: u16, elapsed: Duration) -> Processed {
         let settled = match lease.attempts + 1 < self.plan.attempts {
             true => Settled::Retry,
-            false => done(outcome, 0, elapsed),
+            false => done(outcome, status, elapsed),
         };
         Processed::Settle(lease, settled)
     }
 
-    fn offer_redirect(&self, from: &Link, target: &str) -> Result<Outcome, Error> {
+    fn offer_redirect(&self, lease: &mut Lease, target: &str) -> Result<Outcome, Error> {
+        let Some(url) = resolve_reference(&lease.link.url, target).and_then(canonicalize) else {
+            return Ok(Outcome::NoContent);
+        };
+        lease.redirect = Some(url.clone());
+        let from = &lease.link;
         if from.hops >= MAX_HOPS {
             return Ok(Outcome::TooManyRedirects);
         }
-        let Some(url) = resolve_reference(&from.url, target).and_then(canonicalize) else {
-            return Ok(Outcome::NoContent);
-        };
         if url.host() != from.url.host() {
             self.mirrors.borrow_mut().record_pointer(&from.url, &url);
         }
@@ -94,7 +98,8 @@ impl<F: Frontier> Processor<'_, F> {
             self.scope.borrow_mut().add_seed(&url);
             self.frontier.extend_scope(&url)?;
         }
-        let link = Link { hops: from.hops + 1, kind: from.kind, ..Link::page(url, from.depth) };
+        let found_on = lease.id.offset;
+        let link = Link { hops: from.hops + 1, kind: from.kind, found_on, ..Link::page(url, from.depth) };
         self.frontier.offer(Some(FetchedPage { link: from, n_links: 1, body: b"" }), &[link])?;
         Ok(Outcome::Redirected)
     }

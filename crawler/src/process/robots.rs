@@ -46,7 +46,7 @@ impl<F: Frontier> Processor<'_, F> {
         drop(slot);
         let Some(response) = response else { return self.abort(lease, elapsed) };
         if self.is_postponed(&response) {
-            return self.give_back(lease, HostRest::AfterResponse(self.plan.politeness.delay.after(elapsed)));
+            return self.give_back(lease, HostRest::AfterResponse(self.plan.politeness.delay_of(host).after(elapsed)));
         }
         let health = robots_health(&response);
         let answer = match response {
@@ -185,7 +185,7 @@ impl<F: Frontier> Processor<'_, F> {
                 let rules = Robots::parse(&page.body, &self.plan.identity.product);
                 RobotsAnswer::Rules(Arc::new(rules), page.body)
             }
-            Ok(FetchResponse::Redirect(target)) => {
+            Ok(FetchResponse::Redirect(_, target)) => {
                 resolve_reference(at, &target).map_or_else(allow_all, RobotsAnswer::Redirect)
             }
             Ok(FetchResponse::Status(429 | 500.., _)) => RobotsAnswer::Failed,

@@ -85,6 +85,8 @@ impl SitemapBody {
 /// URLs that a sitemap lists, on their way to the frontier.
 pub(crate) struct Listed {
     from: Link,
+    /// The offset of its record in the frontier.
+    found_on: u64,
     kind: SitemapKind,
     urls: std::vec::IntoIter<Url>,
     /// Whether it was asked for as a page: then its entries are links of that page.
@@ -100,17 +102,17 @@ impl<F: Frontier> Processor<'_, F> {
         elapsed: Duration,
     ) -> Result<Processed, Error> {
         if let Some(sitemap) = body.finish() {
-            let from = lease.link.clone();
-            self.offer_all(Listed { from, kind: sitemap.kind, urls: sitemap.urls.into_iter(), is_of_page: false })
-                .await?;
-            return Ok(Processed::Settle(lease, done(Outcome::SitemapRead, 0, elapsed)));
+            let (from, found_on) = (lease.link.clone(), lease.id.offset);
+            let (kind, urls) = (sitemap.kind, sitemap.urls.into_iter());
+            self.offer_all(Listed { from, found_on, kind, urls, is_of_page: false }).await?;
+            return Ok(Processed::Settle(lease, done(Outcome::SitemapRead, page.status, elapsed)));
         }
         let is_too_deep = self.plan.limits.depth.is_some_and(|most| ENTRY_DEPTH > most);
         // Nobody has named the usual place: many sites answer any URL with a page.
         let is_guess = page.url.path() == GUESSED_PATH;
         let is_page = !page.body.is_empty() && may_be_page(media_type(&page.media_type, &page.body));
         if is_too_deep || is_guess || !is_page {
-            return Ok(Processed::Settle(lease, done(Outcome::NoSitemap, 0, elapsed)));
+            return Ok(Processed::Settle(lease, done(Outcome::NoSitemap, page.status, elapsed)));
         }
         self.store_as_page(lease, page, elapsed)
     }
@@ -141,7 +143,7 @@ impl<F: Frontier> Processor<'_, F> {
         scanner: Option<LinkScanner>,
         elapsed: Duration,
     ) -> Result<Processed, Error> {
-        let mut entries = self.entries_of_page(&lease.link, &page);
+        let mut entries = self.entries_of_page(&lease, &page);
         let processed = self.store(lease, page, scanner, elapsed)?;
         if let Some(entries) = entries.as_mut().filter(|_| processed.is_news()) {
             while !entries.read_some() {
@@ -155,8 +157,8 @@ impl<F: Frontier> Processor<'_, F> {
     }
 
     /// The entries of a page that may be a sitemap: anyone can link to the sitemaps of others.
-    pub(crate) fn entries_of_page(&self, from: &Link, page: &Page) -> Option<EntriesOfPage> {
-        let is_too_deep = self.plan.limits.depth.is_some_and(|most| from.depth + 1 > most);
+    pub(crate) fn entries_of_page(&self, from: &Lease, page: &Page) -> Option<EntriesOfPage> {
+        let is_too_deep = self.plan.limits.depth.is_some_and(|most| from.link.depth + 1 > most);
         let is_xml = matches!(page.media_type.as_str(), "application/xml" | "text/xml");
         (self.plan.politeness.sitemaps && is_xml && !is_too_deep).then(|| EntriesOfPage::new(from, page.body.clone()))
     }
@@ -181,33 +183,37 @@ impl<F: Frontier> Processor<'_, F> {
     }
 
     fn entry_link(&self, listed: &Listed, url: Url) -> Option<Link> {
-        let from = &listed.from;
+        let Listed { from, found_on, .. } = listed;
+        let entry = |url: Url, depth: u32| Link { found_on: *found_on, ..Link::page(url, depth) };
         if listed.is_of_page {
-            return self.is_wanted(&url).then(|| Link::page(url, from.depth + 1));
+            return self.is_wanted(&url).then(|| entry(url, from.depth + 1));
         }
         // The protocol lets an index list sitemaps of its own site. Others are nothing more than links.
         if listed.kind == SitemapKind::Index && site(&url) == site(&from.url) {
             let is_last_level = from.depth >= MAX_SITEMAP_DEPTH;
-            let link = Link { kind: Kind::Sitemap, ..Link::page(url, from.depth + 1) };
+            let link = Link { kind: Kind::Sitemap, ..entry(url, from.depth + 1) };
             return (!is_last_level && self.scope.borrow().contains(&link.url)).then_some(link);
         }
         let is_too_deep = self.plan.limits.depth.is_some_and(|most| ENTRY_DEPTH > most);
-        (!is_too_deep && self.is_wanted(&url)).then(|| Link::page(url, ENTRY_DEPTH))
+        (!is_too_deep && self.is_wanted(&url)).then(|| entry(url, ENTRY_DEPTH))
     }
 }
 
 /// A page that may be a sitemap, while it is read.
 pub(crate) struct EntriesOfPage {
     from: Link,
+    found_on: u64,
     body: Body,
     reader: Option<SitemapReader>,
 }
 
 impl EntriesOfPage {
-    fn new(from: &Link, bytes: Bytes) -> EntriesOfPage {
+    fn new(from: &Lease, bytes: Bytes) -> EntriesOfPage {
         let mut body = Body::new("", MAX_SITEMAP_BYTES, 0).expect("no encoding is unknown").or_gzip_file();
         body.feed(bytes);
-        EntriesOfPage { from: from.clone(), body, reader: Some(SitemapReader::new(from.url.clone())) }
+        let (from, found_on) = (from.link.clone(), from.id.offset);
+        let reader = Some(SitemapReader::new(from.url.clone()));
+        EntriesOfPage { from, found_on, body, reader }
     }
 
     /// Reads some of it; gives whether that was the end.
@@ -226,6 +232,7 @@ impl EntriesOfPage {
         let is_sitemap = matches!(sitemap.kind, SitemapKind::Index | SitemapKind::Pages);
         is_sitemap.then(|| Listed {
             from: self.from.clone(),
+            found_on: self.found_on,
             kind: sitemap.kind,
             urls: sitemap.urls.into_iter(),
             is_of_page: true,

@@ -361,7 +361,7 @@ impl Driver {
             }
             _ => Outcome::ServerError,
         };
-        let record = FetchRecord { outcome, bytes: 0, milliseconds: 7, digest: 0 };
+        let record = FetchRecord { outcome, status: 404, bytes: 0, milliseconds: 7, digest: 0 };
         self.without_page.push((lease, Settled::Done(record)));
         Ok(())
     }
@@ -378,11 +378,13 @@ impl Driver {
             frontier.offer(Some(from), &links)?;
         }
         let (outcome, digest) = match content {
-            ContentMatch::New => (Outcome::Stored, digest),
+            ContentMatch::New | ContentMatch::Same => (Outcome::Stored, digest),
             ContentMatch::Duplicate => (Outcome::Duplicate, 0),
             ContentMatch::Unchanged => (Outcome::NotModified, 0),
         };
-        Ok((FetchRecord { outcome, bytes: 7, milliseconds: 7, digest }, content != ContentMatch::Unchanged))
+        let is_stored = content != ContentMatch::Unchanged;
+        let bytes = if is_stored { 7 } else { 0 };
+        Ok((FetchRecord { outcome, status: 200, bytes, milliseconds: 7, digest }, is_stored))
     }
 
     /// Makes pages durable and settles what has ended.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::ValueEnum;
-use pith_crawler::{DEFAULT_EXPLORE, Delay, Override, Reach, Refresh};
+use pith_crawler::{CustomHeader, DEFAULT_EXPLORE, Delay, HostName, Override, Pattern, Reach, Refresh};
 
 const EXAMPLES: &str = "Examples:
   pith crawl https://example.org/ --out crawl
@@ -44,11 +44,12 @@ pub struct Args {
     /// Which links belong to the crawl: host, domain, tld:NAME or any
     #[arg(long, default_value = "host", value_name = "SCOPE")]
     pub(super) scope: Reach,
-    /// Only URLs that fit: * stands for anything, and without one the text is looked for anywhere
-    #[arg(long, value_name = "PATTERN")]
+    /// Only URLs that fit: * stands for anything, and without one the text is looked for anywhere; behind re: stands a
+    /// regular expression
+    #[arg(long, value_name = "PATTERN", value_parser = pattern)]
     pub(super) include: Vec<String>,
     /// No URLs that fit
-    #[arg(long, value_name = "PATTERN")]
+    #[arg(long, value_name = "PATTERN", value_parser = pattern)]
     pub(super) exclude: Vec<String>,
     /// Which URL comes first [default: opic, or topic when one is given]
     #[arg(long, value_enum)]
@@ -99,9 +100,9 @@ pub struct Args {
     pub(super) per_host: Option<u64>,
 
     /// Rest between a host's answer and the next request: a time, or `auto` for ten times the last answer's time,
-    /// from 1 to 30 seconds; 0s switches it off
-    #[arg(long, default_value = "auto", value_name = "TIME", value_parser = delay)]
-    pub(super) delay: Delay,
+    /// from 1 to 30 seconds; 0s switches it off. HOST=TIME is for one host, beside the other
+    #[arg(long, default_value = "auto", value_name = "[HOST=]TIME", value_parser = host_delay)]
+    pub(super) delay: Vec<(Option<HostName>, Delay)>,
     /// Requests on their way to one address at once
     #[arg(long, default_value_t = 4, value_name = "N")]
     pub(super) per_ip: usize,
@@ -123,6 +124,10 @@ pub struct Args {
     /// Do not store pages that say noindex
     #[arg(long)]
     pub(super) noindex: bool,
+    /// Do not store pages of low quality: gibberish, stuffed with repeats, link farms, parked domains. Their links wait
+    /// behind all others in any case
+    #[arg(long)]
+    pub(super) drop_low_quality: bool,
     /// Do not read the sitemaps that robots.txt names
     #[arg(long)]
     pub(super) no_sitemaps: bool,
@@ -152,10 +157,20 @@ pub struct Args {
     /// Send everything through a proxy: http://, https:// or socks5://
     #[arg(long, value_name = "URL")]
     pub(super) proxy: Option<String>,
-    /// HTTP basic authentication for a host: HOST=USER:PASSWORD
+    /// HTTP basic authentication for a host, on every port unless one is named: HOST=USER:PASSWORD
     #[arg(long, value_name = "HOST=USER:PASSWORD", value_parser = credential)]
-    pub(super) auth: Vec<(String, (String, String))>,
+    pub(super) auth: Vec<(HostName, (String, String))>,
+    /// A header for the hosts of the seeds, or for HOST alone; no other host gets it
+    #[arg(long, value_name = "[HOST:]NAME=VALUE", value_parser = header)]
+    pub(super) header: Vec<(Option<HostName>, CustomHeader)>,
+    /// Cookies in the format of Netscape's cookies.txt, each for its own domain; what servers set is not kept
+    #[arg(long, value_name = "FILE")]
+    pub(super) cookie_file: Option<PathBuf>,
 
+    /// What is stored: the pages; or `all`: also their requests, and redirects, errors and robots.txt files in
+    /// CRAWL/diagnostics
+    #[arg(long, value_enum, default_value_t = KeepArg::Pages)]
+    pub(super) keep: KeepArg,
     /// How shards are packed
     #[arg(long, value_enum, default_value_t = ShardFormatArg::Zstd)]
     pub(super) shard_format: ShardFormatArg,
@@ -165,12 +180,21 @@ pub struct Args {
     /// Compression level: 1 to 19 for zstd (default 3; 1 takes less time and 8 % more room), 1 to 9 for gzip (6)
     #[arg(long, value_name = "N")]
     pub(super) level: Option<i32>,
+    /// Write no log of what became of every URL
+    #[arg(long)]
+    pub(super) no_log: bool,
+    /// The oldest files of the log go when it has this many bytes
+    #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = size, conflicts_with = "no_log")]
+    pub(super) log_size: u64,
     /// Print the report as JSON on stdout
     #[arg(long)]
     pub(super) json: bool,
     /// Print nothing but errors
     #[arg(long)]
     pub(super) quiet: bool,
+    /// Every setting by the name of its flag, without what is secret.
+    #[arg(skip)]
+    pub settings: serde_json::Map<String, serde_json::Value>,
 }
 
 impl Args {
@@ -215,6 +239,12 @@ pub(super) enum RefreshPolicyArg {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum KeepArg {
+    Pages,
+    All,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum ShardFormatArg {
     #[value(name = "warc.zst")]
     Zstd,
@@ -246,6 +276,28 @@ fn delay(text: &str) -> Result<Delay, String> {
     if text == "auto" { Ok(Delay::default()) } else { duration(text).map(Delay::Fixed) }
 }
 
+/// A delay, for one host if it stands before it.
+fn host_delay(text: &str) -> Result<(Option<HostName>, Delay), String> {
+    match text.rsplit_once('=') {
+        Some((host, time)) => Ok((Some(host.parse()?), delay(time)?)),
+        None => Ok((None, delay(text)?)),
+    }
+}
+
+/// A pattern as it was written, once it is known to be one.
+fn pattern(text: &str) -> Result<String, String> {
+    text.parse::<Pattern>().map(|_| text.to_owned()).map_err(|error| error.to_string())
+}
+
+/// `NAME=VALUE`, or `HOST:NAME=VALUE`.
+fn header(text: &str) -> Result<(Option<HostName>, CustomHeader), String> {
+    let (name, value) = text.split_once('=').ok_or("expected NAME=VALUE or HOST:NAME=VALUE")?;
+    match name.rsplit_once(':') {
+        Some((host, name)) => Ok((Some(host.parse()?), CustomHeader::new(name, value)?)),
+        None => Ok((None, CustomHeader::new(name, value)?)),
+    }
+}
+
 fn share(text: &str) -> Result<f64, String> {
     let share = text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
     share.ok_or_else(|| "expected a share from 0 to 1, such as 0.02".to_owned())
@@ -266,10 +318,10 @@ pub fn size(text: &str) -> Result<u64, String> {
     if value < 0.0 { Err("a size is not negative".to_owned()) } else { Ok((value * factor) as u64) }
 }
 
-fn credential(text: &str) -> Result<(String, (String, String)), String> {
+fn credential(text: &str) -> Result<(HostName, (String, String)), String> {
     let (host, both) = text.split_once('=').ok_or("expected HOST=USER:PASSWORD")?;
     let (user, password) = both.split_once(':').ok_or("expected HOST=USER:PASSWORD")?;
-    Ok((host.to_ascii_lowercase(), (user.to_owned(), password.to_owned())))
+    Ok((host.parse()?, (user.to_owned(), password.to_owned())))
 }
 
 #[cfg(test)]
@@ -294,5 +346,18 @@ mod tests {
         assert!(size("-5").is_err() && size("5 apples").is_err());
         assert_eq!(delay("0s"), Ok(Delay::Fixed(Duration::ZERO)));
         assert_eq!(delay("auto"), Ok(Delay::default()));
+        let own = host_delay("a.example:81=5s").unwrap();
+        assert_eq!(own, (Some("a.example:81".parse().unwrap()), Delay::Fixed(Duration::from_secs(5))));
+    }
+
+    #[test]
+    fn headers_may_name_their_host() {
+        let cookie = CustomHeader::new("cookie", "a=b").unwrap();
+        assert_eq!(header("Cookie=a=b"), Ok((None, cookie.clone())));
+        assert_eq!(header("a.example:81:Cookie=a=b"), Ok((Some("a.example:81".parse().unwrap()), cookie)));
+        assert!(header("User-Agent=me").unwrap_err().contains("--user-agent"));
+        assert!(
+            header("Host=a").is_err() && header("X Y=1").is_err() && header("X").is_err() && header("X=\r\n").is_err()
+        );
     }
 }

@@ -1,28 +1,36 @@
 //! From arguments to the plan of a crawl, its order, and how its shards are written.
 
-use std::collections::HashMap;
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use pith_corpus::warc::{Format, WriterOptions};
 use pith_crawler::{
-    Follow, Harvest, Identity, Limits, OrderingPolicy, Pattern, Plan, Refresh, RefreshPass, RefreshPolicy, Scope,
-    Topic, TopicModel, TopicProfile, order_named,
+    Cookies, Follow, Harvest, HostName, Identity, Keep, Limits, OrderingPolicy, Plan, Refresh, RefreshPass,
+    RefreshPolicy, RequestHeaders, Scope, Topic, TopicModel, TopicProfile, order_named,
 };
 
-use super::flags::{Args, OrderArg, RefreshPolicyArg, ShardFormatArg, TopicModelArg};
+use url::Url;
+
+use super::flags::{Args, KeepArg, OrderArg, RefreshPolicyArg, ShardFormatArg, TopicModelArg};
 use super::seeds::seeds;
 use crate::exit::Failure;
 
 /// What is to be crawled, and how.
 pub(super) fn plan(args: &Args) -> Result<Plan, Failure> {
     let seeds = seeds(args)?;
-    let patterns = |texts: &[String]| texts.iter().map(Pattern::new).collect();
+    let patterns =
+        |texts: &[String]| texts.iter().map(|text| text.parse().expect("the parser has checked it")).collect();
     let scope = Scope::new(args.scope.clone(), &seeds, patterns(&args.include), patterns(&args.exclude));
     let mut plan = Plan::new(seeds, scope);
     plan.limits = Limits { pages: args.pages, depth: args.depth, time: args.time, bytes: args.bytes };
-    plan.politeness.delay = args.delay;
+    for (host, delay) in &args.delay {
+        match host {
+            Some(host) => plan.politeness.host_delays.push((host.clone(), *delay)),
+            None => plan.politeness.delay = *delay,
+        }
+    }
     plan.politeness.per_address = args.per_ip;
     plan.politeness.robots = !args.ignore_robots;
     plan.politeness.nofollow = args.nofollow;
@@ -33,6 +41,11 @@ pub(super) fn plan(args: &Args) -> Result<Plan, Failure> {
         (false, true) => Follow::Sitemaps,
         (false, false) => Follow::Links,
     };
+    plan.keep = match args.keep {
+        KeepArg::Pages => Keep::Pages,
+        KeepArg::All => Keep::All,
+    };
+    plan.drop_low_quality = args.drop_low_quality;
     plan.identity = Identity::new(&args.user_agent, args.contact.as_deref());
     plan.response_limits.max_bytes = usize::try_from(args.max_body).unwrap_or(usize::MAX);
     plan.response_limits.max_time = args.timeout;
@@ -40,11 +53,38 @@ pub(super) fn plan(args: &Args) -> Result<Plan, Failure> {
     plan.network.overrides = args.resolve.clone();
     plan.network.allow_private = args.allow_private;
     plan.network.proxy = args.proxy.clone();
-    plan.network.credentials = args.auth.iter().cloned().collect::<HashMap<_, _>>();
+    plan.network.headers = request_headers(args, &plan.seeds)?;
     plan.memory = usize::try_from(args.memory).unwrap_or(usize::MAX);
     plan.slots = args.slots.max(1);
     plan.attempts = args.attempts.max(1);
     Ok(plan)
+}
+
+/// What is added to requests. A header without a host is for the hosts of the seeds, with their ports.
+fn request_headers(args: &Args, seeds: &[Url]) -> Result<RequestHeaders, Failure> {
+    let mut hosts: Vec<HostName> = Vec::new();
+    if args.header.iter().any(|(host, _)| host.is_none()) {
+        hosts = seeds.iter().filter_map(HostName::of).collect::<BTreeSet<_>>().into_iter().collect();
+    }
+    let mut headers = Vec::new();
+    for (host, header) in &args.header {
+        let own = std::slice::from_ref(host).iter().flatten();
+        let all = if host.is_some() { [].iter() } else { hosts.iter() };
+        headers.extend(own.chain(all).map(|host| (host.clone(), header.clone())));
+    }
+    let cookies = args.cookie_file.as_deref().map_or(Ok(Cookies::default()), cookies)?;
+    Ok(RequestHeaders { headers, credentials: args.auth.clone(), cookies })
+}
+
+fn cookies(path: &Path) -> Result<Cookies, Failure> {
+    let text = fs::read_to_string(path).map_err(|error| {
+        Failure::usage(format!("{}: cannot read the cookies: {error}", path.display()))
+            .hint("`--cookie-file` takes a text file in the format of Netscape's cookies.txt")
+    })?;
+    Cookies::parse(&text).map_err(|(number, what)| {
+        Failure::usage(format!("{}:{number}: {what}", path.display()))
+            .hint("a line of `--cookie-file` is: domain, TRUE for its subdomains, path, TRUE for https only, end in seconds or 0, name, value")
+    })
 }
 
 /// What a focused policy finds, while it finds it.

@@ -144,6 +144,8 @@ impl Answers {
             Role::Path => return trap_root("path", "/a/", site),
             Role::Query if path == "/search" => return endless_query(query),
             Role::Query => return trap_root("query", "/search?page=1", site),
+            Role::Gibberish => return gibberish(path),
+            Role::Farm => return farm(path, site),
             Role::Slow => {
                 let body = Body::Trickle(Bytes::from_static(&[b'.'; 100_000]), Duration::from_secs(1));
                 return Answer { body, ..Answer::html(200, "") }.with("x-truth", "trap=slow");
@@ -393,6 +395,34 @@ fn trap_root(trap: &str, way_in: &str, site: &Site) -> Answer {
     let home = site.hosts.first().map_or("/".to_owned(), |_| site.url(0, 0));
     Answer::html(200, format!("<!DOCTYPE html>\n<title>Welcome</title>\n<p>Come <a href=\"{way_in}\">in</a> or go <a href=\"{home}\">home</a>.</p>\n"))
         .with("x-truth", format!("trap={trap}"))
+}
+
+/// Random words, and the way to more of them.
+fn gibberish(path: &str) -> Answer {
+    let number = path.bytes().fold(41, |number, byte| hash(&[number, u64::from(byte)]));
+    let letter = |at: u64| char::from(b'a' + (hash(&[number, at]) % 26) as u8);
+    let word =
+        |at: u64| -> String { (0..3 + hash(&[number, at, 1]) % 7).map(|index| letter(100 * at + index)).collect() };
+    let text: Vec<String> = (0..300).map(word).collect();
+    let link = |at: u64| format!("<a href=\"/g/{}\">{}</a> ", hash(&[number, at, 2]) % 10_000, word(1000 + at));
+    let links: String = (0..20).map(link).collect();
+    Answer::html(200, format!("<!DOCTYPE html>\n<title>{}</title>\n<p>{}</p>\n{links}\n", word(2000), text.join(" ")))
+        .with("x-truth", "trap=gibberish")
+}
+
+/// A few words, and links to everybody else in the farm.
+fn farm(path: &str, site: &Site) -> Answer {
+    let number = path.bytes().fold(43, |number, byte| hash(&[number, u64::from(byte)]));
+    let hosts: Vec<&str> =
+        site.hosts.iter().filter(|host| host.role == Role::Farm).map(|host| host.authority.as_str()).collect();
+    let link = |at: u64| {
+        let host = hosts[(hash(&[number, at, 3]) % hosts.len() as u64) as usize];
+        let page = hash(&[number, at, 4]) % site.config.pages_per_host.max(1) as u64;
+        format!("<li class=\"row\"><a class=\"out\" href=\"http://{host}/p/{page}\">deal {page}</a></li>\n")
+    };
+    let links: String = (0..40).map(link).collect();
+    Answer::html(200, format!("<!DOCTYPE html>\n<title>Deals {number}</title>\n<div class=\"head\"><h1>Best deals</h1></div>\n<p class=\"lead\">All the best deals of offer {} in one place.</p>\n<ul class=\"deals\">\n{links}</ul>\n", number % 1000))
+        .with("x-truth", "trap=farm")
 }
 
 /// A day that always has a next and a previous one.

@@ -132,6 +132,10 @@ pub struct Traps {
     pub too_many_requests: bool,
     /// `dying-trap.test`: the connection is cut in the middle of every second page.
     pub dying: bool,
+    /// `gibberish-trap.test`: ten thousand pages of random words.
+    pub gibberish: bool,
+    /// `farm-0.test` and so on: so many hosts of one template with more links to each other than words.
+    pub farm_hosts: usize,
     /// `spam-0.test` and so on: so many hosts that link to each other's every page.
     pub spam_hosts: usize,
 }
@@ -151,11 +155,12 @@ impl Traps {
             self.endless_body,
             self.too_many_requests,
             self.dying,
+            self.gibberish,
         ];
-        single.into_iter().filter(|on| *on).count() + self.spam_hosts
+        single.into_iter().filter(|on| *on).count() + self.farm_hosts + self.spam_hosts
     }
 
-    /// Every trap, with `spam_hosts` hosts in the link farm.
+    /// Every trap, with `spam_hosts` hosts in the link farm; those of low-quality text are for tests of their own.
     pub fn all(spam_hosts: usize) -> Self {
         Traps {
             calendar: true,
@@ -169,6 +174,8 @@ impl Traps {
             endless_body: true,
             too_many_requests: true,
             dying: true,
+            gibberish: false,
+            farm_hosts: 0,
             spam_hosts,
         }
     }

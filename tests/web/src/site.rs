@@ -49,6 +49,8 @@ pub(crate) enum Role {
     Endless,
     Busy,
     Dying,
+    Gibberish,
+    Farm,
     Spam,
 }
 
@@ -67,6 +69,8 @@ impl Role {
             Role::Endless => "endless",
             Role::Busy => "busy",
             Role::Dying => "dying",
+            Role::Gibberish => "gibberish",
+            Role::Farm => "farm",
             Role::Spam => "spam",
         })
     }
@@ -129,8 +133,10 @@ impl Site {
             (traps.endless_body, Role::Endless),
             (traps.too_many_requests, Role::Busy),
             (traps.dying, Role::Dying),
+            (traps.gibberish, Role::Gibberish),
         ];
         roles.extend(switches.into_iter().filter(|(on, _)| *on).map(|(_, role)| role));
+        roles.extend(std::iter::repeat_n(Role::Farm, traps.farm_hosts));
         roles.extend(std::iter::repeat_n(Role::Spam, traps.spam_hosts));
         let port = |index: usize| ports.get(index).copied().unwrap_or(ports[0]);
         let hosts: Vec<Host> =
@@ -171,6 +177,10 @@ impl Site {
                     let first = config.hosts + config.traps.count() - config.traps.spam_hosts;
                     format!("spam-{}.test", index - first)
                 }
+                Role::Farm => {
+                    let last = config.hosts + config.traps.count() - config.traps.spam_hosts;
+                    format!("farm-{}.test", index + config.traps.farm_hosts - last)
+                }
                 role => format!("{}-trap.test", role.trap().expect("every other role is a trap")),
             },
         };
@@ -188,6 +198,7 @@ impl Site {
     pub fn n_linked(&self, host: usize) -> usize {
         match self.hosts[host].role {
             Role::Slow | Role::Bomb | Role::Endless | Role::Calendar | Role::Path | Role::Query => 1,
+            Role::Gibberish | Role::Farm => 1,
             _ => self.config.pages_per_host.max(1),
         }
     }
@@ -346,9 +357,11 @@ impl Site {
         }
         if number == 0 && host == 0 {
             let traps = self.config.hosts..self.hosts.len();
-            targets.extend(traps.filter(|trap| self.hosts[*trap].role != Role::Spam).map(|trap| (trap, 0)));
-            let spam = self.hosts.iter().position(|host| host.role == Role::Spam);
-            targets.extend(spam.map(|spam| (spam, 0)));
+            targets.extend(
+                traps.filter(|trap| !matches!(self.hosts[*trap].role, Role::Farm | Role::Spam)).map(|trap| (trap, 0)),
+            );
+            let first = |role: Role| self.hosts.iter().position(|host| host.role == role);
+            targets.extend([first(Role::Farm), first(Role::Spam)].into_iter().flatten().map(|host| (host, 0)));
         }
         targets
     }

@@ -11,6 +11,9 @@ use crate::order::Priority;
 const MAX_ANCHOR_BYTES: usize = 160;
 const MAX_CONTEXT_BYTES: usize = 320;
 
+/// What makes the type of a record a small letter.
+const FOUND: u8 = b'a' - b'A';
+
 /// One change of the frontier.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::frontier) enum Event {
@@ -38,14 +41,19 @@ pub(in crate::frontier) enum Event {
     SinkPosition { sink_position: Vec<u8> },
 }
 
-/// Encodes a link, without or with its text: `types` are the two types of record.
+/// Encodes a link: `types` are the types of record without and with its text. Where it is known on which page the link
+/// was found, the type is a small letter.
 pub(super) fn encode_link(types: [u8; 2], host: u32, url: u32, priority: Priority, link: &Link, out: &mut Vec<u8>) {
     let has_text = !link.anchor.is_empty() || !link.context.is_empty();
-    out.push(types[usize::from(has_text)]);
+    let is_found = link.found_on != 0;
+    out.push(types[usize::from(has_text)] | if is_found { FOUND } else { 0 });
     out.extend(host.to_le_bytes());
     out.extend(url.to_le_bytes());
     out.extend([priority.0, link.hops, link.kind.code()]);
     out.extend(link.depth.to_le_bytes());
+    if is_found {
+        out.extend(link.found_on.to_le_bytes());
+    }
     put_text(link.url.as_str().as_bytes(), out);
     if has_text {
         put_text(truncated(&link.anchor, MAX_ANCHOR_BYTES).as_bytes(), out);
@@ -74,10 +82,13 @@ pub(super) fn encode(event: &Event, out: &mut Vec<u8>) {
             out.push(priority.0);
         }
         Event::Done { host, url, record } => {
-            out.push(b'D');
+            out.push(if record.status == 0 { b'D' } else { b'E' });
             out.extend(host.to_le_bytes());
             out.extend(url.to_le_bytes());
             out.push(record.outcome.code());
+            if record.status != 0 {
+                out.extend(record.status.to_le_bytes());
+            }
             out.extend(record.bytes.to_le_bytes());
             out.extend(record.milliseconds.to_le_bytes());
             out.extend(record.digest.to_le_bytes());
@@ -130,28 +141,30 @@ pub(super) fn decode(bytes: &[u8]) -> Option<(Event, usize)> {
     let mut fields = Fields { bytes, at: 0 };
     let event = match fields.byte()? {
         b'H' => Event::Host { name: fields.text()? },
-        record @ (b'U' | b'T' | b'I' | b'J') => {
-            let has_text = matches!(record, b'T' | b'J');
+        record if is_link(record) => {
+            let has_text = matches!(record & !FOUND, b'T' | b'J');
             let host = fields.u32()?;
             let number = fields.u32()?;
             let priority = Priority(fields.byte()?);
             let hops = fields.byte()?;
             let kind = Kind::from_code(fields.byte()?)?;
             let depth = fields.u32()?;
+            let found_on = if record & FOUND == 0 { 0 } else { fields.u64()? };
             let url = fields.text()?.parse().ok()?;
             let (anchor, context) = if has_text { (fields.text()?, fields.text()?) } else { Default::default() };
-            let link = Link { url, depth, hops, kind, anchor, context };
-            match record {
+            let link = Link { url, depth, hops, kind, anchor, context, found_on };
+            match record & !FOUND {
                 b'U' | b'T' => Event::New { host, url: number, priority, link },
                 _ => Event::Improved { host, url: number, priority, link },
             }
         }
         b'R' => Event::Promoted { host: fields.u32()?, offset: fields.u64()?, priority: Priority(fields.byte()?) },
-        b'D' => Event::Done {
+        record @ (b'D' | b'E') => Event::Done {
             host: fields.u32()?,
             url: fields.u32()?,
             record: FetchRecord {
                 outcome: Outcome::from_code(fields.byte()?)?,
+                status: if record == b'D' { 0 } else { fields.u16()? },
                 bytes: fields.u32()?,
                 milliseconds: fields.u32()?,
                 digest: fields.u64()?,
@@ -181,6 +194,11 @@ pub(super) fn decode(bytes: &[u8]) -> Option<(Event, usize)> {
     Some((event, fields.at))
 }
 
+/// Whether a type of record is that of a link.
+pub(super) fn is_link(record: u8) -> bool {
+    matches!(record & !FOUND, b'U' | b'T' | b'I' | b'J')
+}
+
 /// Reads fixed-size and length-prefixed fields one after the other, with bounds checks.
 pub(in crate::frontier) struct Fields<'b> {
     pub(in crate::frontier) bytes: &'b [u8],
@@ -196,6 +214,10 @@ impl<'b> Fields<'b> {
 
     pub(in crate::frontier) fn byte(&mut self) -> Option<u8> {
         self.take::<1>().map(|[byte]| byte)
+    }
+
+    pub(in crate::frontier) fn u16(&mut self) -> Option<u16> {
+        self.take().map(u16::from_le_bytes)
     }
 
     pub(in crate::frontier) fn u32(&mut self) -> Option<u32> {

@@ -72,16 +72,16 @@ impl Inner {
         self.leased_urls.insert(number);
         self.drop_stale(host)?;
         self.update_host_priority(host);
-        let lease = Lease { link, attempts: 0, validators: None, patience: None, id };
+        let lease = Lease { link, attempts: 0, validators: None, found_on: None, redirect: None, patience: None, id };
         Ok(StoredLease { lease, is_new, is_refresh })
     }
 
-    /// How a known URL was found.
-    pub(super) fn known_link(&mut self, url: &Url) -> Result<Option<Link>, Error> {
+    /// How a known URL was found, and the offset of its record.
+    pub(super) fn known_link(&mut self, url: &Url) -> Result<Option<(Link, u64)>, Error> {
         let fingerprint = xxh3_64_with_seed(url.as_str().as_bytes(), self.journal.key());
         let Some(number) = self.seen.get(fingerprint)? else { return Ok(None) };
         let offset = self.url_offset(number)?;
-        Ok(Some(self.journal.link_at(offset)?.2))
+        Ok(Some((self.journal.link_at(offset)?.2, offset)))
     }
 
     pub(super) fn finish_adoption(&mut self) -> Result<(), Error> {

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::time::Duration;
 
-use super::super::hosts::HostState;
+use super::super::hosts::{Host, HostState};
 use super::super::scores::Score;
 use super::super::{Kind, Lease, LeaseId, Link, Next};
 use super::lanes::Lanes;
@@ -13,6 +13,9 @@ use crate::order::{Priority, SplitMix64};
 
 /// How soon to try again when hosts are ready that must wait for processor time.
 const SHORT_OF_TIME: Duration = Duration::from_millis(5);
+
+/// How long a host with nothing but links of low-quality pages waits before it is looked at again.
+const LAST_WAITS: Duration = Duration::from_secs(1);
 
 /// Links of a host that are reviewed, for a policy that learns, before one is fetched in any case.
 const MAX_REVIEWS: usize = 64;
@@ -71,11 +74,29 @@ impl Inner {
             return Ok(Some(lease));
         }
         while let Some(number) = self.lanes.next() {
+            if self.must_wait_for_others(number) {
+                self.start_rest(number, LAST_WAITS);
+                continue;
+            }
             if let Some(lease) = self.lease_from_host(number)? {
                 return Ok(Some(lease));
             }
         }
         Ok(None)
+    }
+
+    /// Whether a host must wait because of the low quality of its pages: something better waits elsewhere.
+    fn must_wait_for_others(&mut self, number: u32) -> bool {
+        if !self.hosts.get(number).waits_for_others() || self.interrupted.contains_key(&number) {
+            return false;
+        }
+        let now = self.clock.elapsed();
+        if now >= self.ranked_waits.1 {
+            let waits =
+                |host: &Host| host.pending > 0 && host.state != HostState::Exhausted && !host.waits_for_others();
+            self.ranked_waits = (self.hosts.iter().any(|(_, host)| waits(host)), now + LAST_WAITS);
+        }
+        self.ranked_waits.0
     }
 
     /// A random ready host that has only pages waiting. Sixteen hosts are tried, so none may be found where few are ready.
@@ -85,6 +106,7 @@ impl Inner {
                 && matches!(self.hosts.get(number).state, HostState::Ready(_))
                 && self.lanes.has_room_for(self.hosts.get(number))
                 && !self.has_unranked(number)
+                && !self.hosts.get(number).waits_for_others()
         })
     }
 
@@ -119,7 +141,11 @@ impl Inner {
                 n_reviews += 1;
                 let (url, _, link) = self.journal.link_at(offset)?;
                 let host = self.hosts.get_mut(number);
-                let now = if link.kind == Kind::Page { self.policy.review(&link, &host.counts()) } else { priority };
+                let now = if link.kind == Kind::Page && priority != Priority::LAST {
+                    self.policy.review(&link, &host.counts())
+                } else {
+                    priority
+                };
                 if now > priority {
                     host.queues.push(now, offset, &mut self.blocks)?;
                     if let Some(scores) = &mut self.scores
@@ -187,7 +213,8 @@ impl Inner {
             .insert(id, ActiveLease { priority, attempts, kind: link.kind, is_refresh: false, fetched_at: None });
         self.leased_urls.insert(url);
         self.drop_stale(number)?;
-        Ok(Lease { link, attempts, validators: None, patience, id })
+        let found_on = self.journal.source_of(&link)?;
+        Ok(Lease { link, attempts, validators: None, found_on, redirect: None, patience, id })
     }
 
     /// The URL of a queue entry, and the newest of its records.

@@ -72,6 +72,26 @@ impl Inner {
         Ok(offered)
     }
 
+    /// Adds links at the last priority; known ones stay as they are.
+    pub(super) fn offer_last(&mut self, links: &[Link]) -> Result<Offered, Error> {
+        let key = self.journal.key();
+        let mut offered = Offered::default();
+        for link in links {
+            let fingerprint = xxh3_64_with_seed(link.url.as_str().as_bytes(), key);
+            match self.seen.get(fingerprint)? {
+                Some(_) => offered.known += 1,
+                None => {
+                    offered.new += 1;
+                    self.enqueue_at(fingerprint, link, Priority::LAST, 0.0)?;
+                }
+            }
+        }
+        if self.journal.is_full() {
+            self.write()?;
+        }
+        Ok(offered)
+    }
+
     /// Reports a fetched page to the policy, unless that happened before the last kill. Gives whether the page
     /// distributes its score to its links.
     fn visit(&mut self, fingerprint: u64, page: &FetchedPage<'_>, is_redirect: bool) -> Result<bool, Error> {
@@ -100,13 +120,18 @@ impl Inner {
 
     pub(super) fn enqueue(&mut self, fingerprint: u64, link: &Link) -> Result<(), Error> {
         let number = self.host_number(link)?;
-        let url = self.n_urls;
-        self.n_urls += 1;
         let mut score = 0.0;
         let priority = match link.kind {
             Kind::Page => self.policy.prioritize(link, &self.hosts.get(number).counts(), &mut score),
             Kind::Sitemap | Kind::Probe => Priority::FIRST,
         };
+        self.enqueue_at(fingerprint, link, priority, score)
+    }
+
+    fn enqueue_at(&mut self, fingerprint: u64, link: &Link, priority: Priority, score: f32) -> Result<(), Error> {
+        let number = self.host_number(link)?;
+        let url = self.n_urls;
+        self.n_urls += 1;
         let offset = self.journal.push_new(number, url, priority, link)?;
         if let Some(scores) = &mut self.scores {
             scores.set(url, Score { score, priority, offset })?;

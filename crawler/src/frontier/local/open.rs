@@ -78,6 +78,7 @@ impl Inner {
             totals: snapshot.totals,
             sink_position: snapshot.sink_position,
             scope_extensions: snapshot.scope_extensions,
+            ranked_waits: (false, Duration::ZERO),
             synced: options.clock.elapsed(),
             clock: options.clock,
             host_name: String::new(),

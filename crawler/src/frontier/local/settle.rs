@@ -47,7 +47,8 @@ impl Inner {
             None => *self.pending_digests.entry(key).or_insert(id.url),
         };
         Ok(match first == id.url {
-            true if stored.is_some() && !is_refresh => ContentMatch::Unchanged,
+            true if stored.is_some() && is_refresh => ContentMatch::Same,
+            true if stored.is_some() => ContentMatch::Unchanged,
             true => ContentMatch::New,
             false if self.is_without_query_of(id, first)? => ContentMatch::New,
             false => ContentMatch::Duplicate,
@@ -76,7 +77,9 @@ impl Inner {
             self.leased_urls.remove(&id.url);
             match settled {
                 Settled::Done(record) => {
-                    let has_copy = matches!(record.outcome, Outcome::Stored | Outcome::Duplicate);
+                    // Without a body the server itself has said that nothing has changed.
+                    let is_same = record.outcome == Outcome::NotModified && record.bytes > 0;
+                    let has_copy = is_same || matches!(record.outcome, Outcome::Stored | Outcome::Duplicate);
                     // What was asked for as a sitemap may have turned out to be a page.
                     let is_page = held.kind == Kind::Page || has_copy;
                     let record = if is_page { self.record_visit(id, &held, record)? } else { record };
@@ -94,7 +97,8 @@ impl Inner {
                     }
                 }
                 Settled::Retry if held.is_refresh => {
-                    let failed = FetchRecord { outcome: Outcome::NoContent, bytes: 0, milliseconds: 0, digest: 0 };
+                    let failed =
+                        FetchRecord { outcome: Outcome::NoContent, status: 0, bytes: 0, milliseconds: 0, digest: 0 };
                     self.record_visit(id, &held, failed)?;
                 }
                 Settled::Retry => {
@@ -171,6 +175,7 @@ impl Inner {
         self.totals.count(record);
         let host = self.hosts.get_mut(host);
         host.milliseconds += u64::from(record.milliseconds);
+        host.n_low_quality += u32::from(record.outcome == Outcome::LowQuality);
         if record.outcome == Outcome::Stored {
             host.stored += 1;
             host.bytes += u64::from(record.bytes);
@@ -184,6 +189,7 @@ fn gain(outcome: Outcome) -> f32 {
     match outcome {
         Outcome::Stored | Outcome::NotModified => 1.0,
         Outcome::Duplicate => 0.25,
+        Outcome::LowQuality => 0.1,
         _ => 0.0,
     }
 }
