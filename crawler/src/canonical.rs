@@ -109,7 +109,11 @@ pub fn canonicalize(mut url: Url) -> Option<Url> {
         return Some(url);
     }
 
+    // Without the host `.` the first segment of the path would be the host.
     let host = url.host_str()?.trim_end_matches('.');
+    if host.is_empty() {
+        return None;
+    }
     let mut text = String::with_capacity(url.as_str().len());
     text.push_str(&url[..Position::AfterScheme]);
     text.push_str("://");
@@ -347,6 +351,15 @@ mod tests {
         let url = canonicalize(Url::parse(text).unwrap()).unwrap();
         assert_eq!(url.as_str(), expected, "{text}");
         assert_eq!(canonicalize(url.clone()).unwrap(), url, "twice");
+    }
+
+    #[test]
+    fn a_host_of_dots_is_none() {
+        for text in
+            ["http://./example.org/a", "http://../example.org/a", "./example.org./a", "http://.//ttp://example.org"]
+        {
+            assert_eq!(parse_seed(text), None, "{text}");
+        }
     }
 
     #[test]

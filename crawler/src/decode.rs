@@ -83,7 +83,7 @@ impl Stage {
         let ran = self.layer.run(input, output)?;
         self.n_read += ran.n_read as u64 + if ran.is_new { MEMBER_BYTES } else { 0 };
         self.n_written += ran.n_written as u64;
-        self.holds_more = ran.n_written == output.len();
+        self.holds_more = ran.n_written == output.len() || ran.is_damaged;
         self.has_ended = ran.has_ended;
         if self.n_read > FREE_BYTES + MAX_CONSUMED_PER_BYTE * self.n_written {
             return Err(invalid("the encoding has hardly any content"));
@@ -170,6 +170,10 @@ impl Body {
         for index in (0..self.stages.len()).rev() {
             let stage = &self.stages[index];
             let is_waiting = if index == 0 { self.wire.is_empty() } else { stage.input.is_empty() };
+            if stage.has_ended && !is_waiting {
+                // The rest is no part of the body, whatever the layers before would say of it.
+                return Ok(None);
+            }
             if stage.has_ended || (is_waiting && !stage.holds_more) {
                 continue;
             }
@@ -229,7 +233,7 @@ impl Body {
 }
 
 /// Decodes a whole body in pieces of this size; `None` when it is not what the encodings say.
-#[cfg(feature = "fuzzing")]
+#[cfg(any(test, feature = "fuzzing"))]
 pub fn decode_in_pieces(
     encodings: &str,
     is_gzip_file: bool,
@@ -324,6 +328,22 @@ mod tests {
         check("br", &brotlied(&text), &text);
         check("zstd", &zstd::encode_all(&text[..], 3).unwrap(), &text);
         check("gzip, br", &brotlied(&gzip(&text)), &text);
+    }
+
+    #[test]
+    fn damage_behind_the_end_of_a_body_matters_as_little_however_it_arrives() {
+        let text = b"<p>some text, some more text</p>".repeat(3);
+        let mut wire = gzip(&[zstded(&text), b"no frame".to_vec()].concat());
+        *wire.last_mut().unwrap() ^= 1;
+        for size in [1, 7, wire.len()] {
+            assert_eq!(decode_in_pieces("zstd, gzip", false, &wire, size, 1 << 20), Some(text.clone()), "{size}");
+        }
+        // Damage within it is damage.
+        let mut wire = gzip(&text);
+        *wire.last_mut().unwrap() ^= 1;
+        for size in [1, 7, wire.len()] {
+            assert_eq!(decode_in_pieces("gzip", false, &wire, size, 1 << 20), None, "{size}");
+        }
     }
 
     #[test]

@@ -390,7 +390,8 @@ impl Totals {
 
     /// URLs that are done.
     pub fn settled(&self) -> u64 {
-        self.outcomes.iter().sum()
+        // The counts come from a file.
+        self.outcomes.iter().fold(0_u64, |sum, count| sum.saturating_add(*count))
     }
 
     pub(crate) fn count(&mut self, record: FetchRecord) {

@@ -14,7 +14,11 @@ mod prescan;
 use std::borrow::Cow;
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
-use encoding_rs::{Encoding, ISO_8859_15, MACINTOSH, REPLACEMENT, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
+use encoding_rs::{
+    CoderResult, Encoding, ISO_8859_15, MACINTOSH, REPLACEMENT, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252,
+};
+
+use crate::cancel;
 
 /// Where the knowledge of a page's encoding comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -132,19 +136,70 @@ pub fn detect(bytes: &[u8]) -> &'static Encoding {
         return WINDOWS_1252;
     }
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Allow);
-    let seen = &bytes[..bytes.len().min(MAX_DETECTED)];
-    detector.feed(seen, seen.len() == bytes.len());
+    let seen = sample(bytes);
+    for piece in seen.chunks(PIECE_BYTES) {
+        cancel::check();
+        detector.feed(piece, false);
+    }
+    detector.feed(&[], seen.len() == bytes.len());
     detector.guess(None, Utf8Detection::Allow)
 }
 
-/// More bytes do not change what the detector thinks.
+/// More bytes do not change what the detector thinks, which reads them in every encoding at once.
 const MAX_DETECTED: usize = 1 << 20;
+/// Nor do more that are not ASCII: of those every one counts.
+const MAX_NON_ASCII_DETECTED: usize = 1 << 16;
+
+/// The beginning of a page, as much as the detector needs.
+fn sample(bytes: &[u8]) -> &[u8] {
+    let bytes = &bytes[..bytes.len().min(MAX_DETECTED)];
+    let mut n_non_ascii = 0;
+    let mut end = 0;
+    for piece in bytes.chunks(1024) {
+        n_non_ascii += piece.iter().filter(|byte| !byte.is_ascii()).count();
+        end += piece.len();
+        if n_non_ascii >= MAX_NON_ASCII_DETECTED {
+            break;
+        }
+    }
+    &bytes[..end]
+}
+
+/// Bytes that are decoded between two looks at whether the work was cancelled.
+const PIECE_BYTES: usize = 1 << 18;
 
 fn decode_as<'a>(bytes: &'a [u8], encoding: &'static Encoding, source: Source) -> Decoded<'a> {
     // Encodings that were only ever used for attacks decode to a single U+FFFD; UTF-8 gives more text.
     let encoding = if encoding == REPLACEMENT { UTF_8 } else { encoding };
-    let (text, had_errors) = encoding.decode_without_bom_handling(bytes);
+    let is_short = bytes.len() <= PIECE_BYTES || (encoding == UTF_8 && std::str::from_utf8(bytes).is_ok());
+    let (text, had_errors) = match is_short || (encoding.is_ascii_compatible() && bytes.is_ascii()) {
+        true => encoding.decode_without_bom_handling(bytes),
+        false => decode_in_pieces(bytes, encoding),
+    };
     Decoded { text, encoding, source, had_errors }
+}
+
+/// Decodes a long page as [`Encoding::decode_without_bom_handling`] does, so that it can be cancelled.
+fn decode_in_pieces(bytes: &[u8], encoding: &'static Encoding) -> (Cow<'static, str>, bool) {
+    let mut decoder = encoding.new_decoder_without_bom_handling();
+    let mut text = String::with_capacity(bytes.len() + bytes.len() / 2);
+    let mut had_errors = false;
+    let mut pieces = bytes.chunks(PIECE_BYTES).peekable();
+    while let Some(mut piece) = pieces.next() {
+        cancel::check();
+        let is_last = pieces.peek().is_none();
+        loop {
+            // A byte that means nothing becomes a character of three.
+            text.reserve(piece.len() + piece.len() / 2 + 16);
+            let (result, n_read, had_more) = decoder.decode_to_string(piece, &mut text, is_last);
+            had_errors |= had_more;
+            piece = &piece[n_read..];
+            if result == CoderResult::InputEmpty {
+                break;
+            }
+        }
+    }
+    (Cow::Owned(text), had_errors)
 }
 
 /// Whether most of what is not ASCII made sense: damaged text does, text in another encoding does not.
@@ -211,6 +266,16 @@ mod tests {
         }
         let page = b"<meta http-equiv=content-type content='text/html&#59; charset&equals;big5'>\xa4\xa4\xa4\xe5";
         assert_eq!(decode(page, None).encoding, BIG5);
+    }
+
+    #[test]
+    fn a_long_page_is_decoded_as_a_short_one_is() {
+        let page: Vec<u8> = (0..3 * PIECE_BYTES as u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+        for encoding in [UTF_8, BIG5, GB18030, SHIFT_JIS, WINDOWS_1252, UTF_16LE, encoding_rs::ISO_2022_JP] {
+            let decoded = decode_as(&page, encoding, Source::Meta);
+            let (text, had_errors) = encoding.decode_without_bom_handling(&page);
+            assert!(decoded.text == text && decoded.had_errors == had_errors, "{}", encoding.name());
+        }
     }
 
     #[test]

@@ -44,6 +44,9 @@ pub(crate) struct Head {
 /// Longer values are no metadata.
 const MAX_VALUE: usize = 4096;
 
+/// Nodes between two looks at whether the work was cancelled.
+const NODES_PER_CHECK: usize = 1024;
+
 /// The date of an article comes before those of comments and other articles.
 const MAX_TIMES: usize = 4;
 
@@ -53,6 +56,9 @@ impl Head {
         let mut head = Head::default();
         // Only elements have a known tag.
         for node in tree.nodes() {
+            if node.index().is_multiple_of(NODES_PER_CHECK) {
+                crate::cancel::check();
+            }
             match tree.tag(node) {
                 Tag::Html => head.language = head.language.take().or_else(|| owned(tree.attribute(node, "lang"))),
                 Tag::Title if head.title.is_empty() && tree.parent(node).is_some_and(|up| tree.tag(up) != Tag::Svg) => {

@@ -19,7 +19,7 @@ mod thresholds;
 
 use crate::blocks::Page;
 use crate::model::Ensemble;
-use crate::{Favor, PageType, tables};
+use crate::{Favor, PageType, cancel, tables};
 pub use confidence::{CONFIDENCE_FEATURES, confidence_features};
 pub use postprocess::RepeatFilter;
 pub use prefilter::suppress_boilerplate;
@@ -87,7 +87,9 @@ pub fn select_blocks(
             probabilities.iter().map(|probability| *probability >= threshold).collect()
         }
     };
+    cancel::check();
     postprocess::postprocess(page, types, &mut kept);
+    cancel::check();
     notices::drop_notices(page, &mut kept);
     if prefilter::is_negligible(page, probabilities, &kept) { nothing() } else { kept }
 }

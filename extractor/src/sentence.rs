@@ -11,7 +11,7 @@ mod abbreviations;
 /// A line break ends a sentence unless the line was merely wrapped. The language is needed only for German, where
 /// `3. Mai` is a date.
 pub fn split_sentences(text: &str, language: Option<Language>) -> Sentences<'_> {
-    Sentences { text, start: 0, ordinals: language == Some(Language::GERMAN) }
+    Sentences { text, start: 0, first_word: 0, ordinals: language == Some(Language::GERMAN) }
 }
 
 /// An iterator over the sentences of a text.
@@ -19,6 +19,8 @@ pub fn split_sentences(text: &str, language: Option<Language>) -> Sentences<'_> 
 pub struct Sentences<'t> {
     text: &'t str,
     start: usize,
+    /// Where the sentence begins behind the space before it.
+    first_word: usize,
     /// Whether a number with a full stop may be an ordinal.
     ordinals: bool,
 }
@@ -29,9 +31,15 @@ impl<'t> Iterator for Sentences<'t> {
     fn next(&mut self) -> Option<&'t str> {
         crate::cancel::check();
         let bytes = self.text.as_bytes();
-        let mut at = self.start + leading_space(&self.text[self.start..]);
+        self.first_word = self.start + leading_space(&self.text[self.start..]);
+        let mut at = self.first_word;
+        let mut checked = at;
         while let Some(step) = bytes[at..].iter().position(|byte| MAY_END[usize::from(*byte)]) {
             at += step;
+            if at - checked > BYTES_PER_CHECK {
+                crate::cancel::check();
+                checked = at;
+            }
             let after = match self.boundary(at) {
                 Boundary::End(end) => {
                     let sentence = &self.text[self.start..end];
@@ -141,6 +149,9 @@ fn is_opening(character: char) -> bool {
     )
 }
 
+/// Bytes of one sentence between two looks at whether the work was cancelled.
+const BYTES_PER_CHECK: usize = 1 << 16;
+
 /// Shorter lines were not wrapped: they are list items or headings.
 const WRAPPED_LINE_BYTES: usize = 40;
 
@@ -158,8 +169,7 @@ impl Sentences<'_> {
     /// The decision at a line break, with all space around it.
     fn boundary_at_line_break(&self, at: usize) -> Boundary {
         let after = at + leading_space(&self.text[at..]);
-        let line = self.text[self.start..at].trim_end();
-        let line = &line[line.rfind('\n').map_or(0, |end| end + 1)..];
+        let line = last_line(self.text[self.start..at].trim_end());
         let breaks = self.text[at..after].chars().filter(|c| mark(*c) == Some(Mark::LineBreak)).count();
         let next = self.text[after..].chars().next();
         let wrapped = breaks == 1
@@ -212,7 +222,7 @@ impl Sentences<'_> {
         match before {
             _ if after_han => is_han(next) || next.is_uppercase(),
             Some(c) if c.is_ascii_digit() => {
-                is_han(next) && !self.text[self.start..at].trim_start().bytes().all(|byte| byte.is_ascii_digit())
+                is_han(next) && !self.text[self.first_word..at].bytes().all(|byte| byte.is_ascii_digit())
             }
             Some(_) => is_han(next),
             None => false,
@@ -221,7 +231,7 @@ impl Sentences<'_> {
 
     /// Whether the single period at `at`, with space after it, belongs to an abbreviation.
     fn is_abbreviation(&self, at: usize, after: usize) -> bool {
-        let before = self.text[self.start..at].trim_start();
+        let before = &self.text[self.first_word..at];
         let word = last_word(before);
         if word.is_empty() {
             return false;
@@ -234,6 +244,16 @@ impl Sentences<'_> {
         let next = &next[prefix_length(next, is_opening)..];
         abbreviations::is_abbreviation(word, next)
     }
+}
+
+/// The end of the last line of a text: as much of it as tells whether it was wrapped.
+fn last_line(text: &str) -> &str {
+    let mut start = text.len().saturating_sub(WRAPPED_LINE_BYTES);
+    while !text.is_char_boundary(start) {
+        start -= 1;
+    }
+    let end = &text[start..];
+    &end[end.rfind('\n').map_or(0, |end| end + 1)..]
 }
 
 /// The letters, digits and inner full periods at the end of a text, at most as long as an abbreviation.

@@ -7,9 +7,13 @@ mod selection;
 use std::ops::Range;
 
 use crate::blocks::{Element, Page, ancestor};
+use crate::cancel;
 use crate::tree::{NodeId, Tag};
 use layout::Signs;
 pub(crate) use selection::keep_rows_whole;
+
+/// Elements between two looks at whether the work was cancelled.
+const ELEMENTS_PER_CHECK: usize = 1024;
 
 /// The data tables of a page in document order. None is inside another.
 #[derive(Debug, Default)]
@@ -56,6 +60,9 @@ impl Tables {
         let mut finder = Finder { page, open: Vec::new(), found: Vec::new() };
         if page.elements.iter().any(|element| element.tag == Tag::Table) {
             for (index, element) in page.elements.iter().enumerate() {
+                if index.is_multiple_of(ELEMENTS_PER_CHECK) {
+                    cancel::check();
+                }
                 finder.close_before(element.node);
                 finder.read(index as u32, element);
             }
@@ -249,6 +256,12 @@ mod tests {
         let html = format!("<table border=1>{}</table>", row.repeat(3000));
         let page = page(&html);
         assert!(page.tables().iter().next().is_some_and(|table| table.n_columns() == 2));
+    }
+
+    #[test]
+    fn one_row_of_spans_is_no_larger_than_its_cells() {
+        let html = format!("<table><tr><th>a<th>b<tr>{}</table>", "<td colspan=1000>".repeat(3000));
+        assert_eq!(page(&html).tables().iter().next().map(Table::n_columns), Some(3000));
     }
 
     #[test]

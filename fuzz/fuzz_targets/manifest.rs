@@ -1,5 +1,5 @@
-//! Any bytes as the manifest or the marker of a folder: opened or refused, without a panic, and nothing outside the folder
-//! is touched.
+//! Any bytes as the manifest and the marker of a folder: opened or refused, without a panic, and nothing outside the
+//! folder is touched. The first byte tells whether the marker is our own; a NUL ends the marker.
 
 #![no_main]
 
@@ -9,13 +9,16 @@ use libfuzzer_sys::fuzz_target;
 use pith_corpus::folder::{FolderKind, MARKER_NAME, OwnedFolder};
 use pith_corpus::manifest::{Counts, ExistingOutput, Manifest, Output, Step};
 
-fuzz_target!(|input: (&[u8], &[u8], bool)| {
-    let (marker, manifest, has_own_marker) = input;
+fuzz_target!(|input: &[u8]| {
+    let Some((kind, input)) = input.split_first() else { return };
+    let mut parts = input.splitn(2, |byte| *byte == 0);
+    let marker = parts.next().unwrap_or_default();
+    let manifest = parts.next().unwrap_or_default();
     let outer = tempfile::tempdir().expect("a temporary folder");
     let (folder, foreign) = (outer.path().join("out"), outer.path().join("foreign.jsonl.zst"));
     fs::create_dir(&folder).expect("a folder");
     fs::write(&foreign, b"foreign").expect("a file of somebody else");
-    if has_own_marker {
+    if kind % 2 == 1 {
         drop(OwnedFolder::open(&folder, FolderKind::Documents).expect("an empty folder becomes ours"));
     } else {
         fs::write(folder.join(MARKER_NAME), marker).expect("a marker");

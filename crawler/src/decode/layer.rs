@@ -24,10 +24,12 @@ pub(super) struct Ran {
     pub(super) is_new: bool,
     /// The encoding says that nothing follows.
     pub(super) has_ended: bool,
+    /// What follows is damaged, as the next call will say: what came before it counts, however it arrived.
+    pub(super) is_damaged: bool,
 }
 
 impl Ran {
-    const NOTHING: Ran = Ran { n_read: 0, n_written: 0, is_new: false, has_ended: false };
+    const NOTHING: Ran = Ran { n_read: 0, n_written: 0, is_new: false, has_ended: false, is_damaged: false };
     const END: Ran = Ran { has_ended: true, ..Ran::NOTHING };
 }
 
@@ -131,13 +133,16 @@ impl Gzip {
 
 fn inflate(decoder: &mut Decompress, input: &[u8], output: &mut [u8]) -> io::Result<Ran> {
     let (read_before, written_before) = (decoder.total_in(), decoder.total_out());
-    let status = decoder.decompress(input, output, FlushDecompress::None)?;
-    Ok(Ran {
-        n_read: (decoder.total_in() - read_before) as usize,
-        n_written: (decoder.total_out() - written_before) as usize,
-        is_new: false,
-        has_ended: status == Status::StreamEnd,
-    })
+    let status = decoder.decompress(input, output, FlushDecompress::None);
+    let is_damaged = status.is_err();
+    let n_written = (decoder.total_out() - written_before) as usize;
+    let has_ended = match status {
+        Ok(status) => status == Status::StreamEnd,
+        Err(error) if n_written == 0 => return Err(error.into()),
+        Err(_) => false,
+    };
+    let n_read = (decoder.total_in() - read_before) as usize;
+    Ok(Ran { n_read, n_written, is_new: false, has_ended, is_damaged })
 }
 
 fn unbrotli(state: &mut Brotli, input: &[u8], output: &mut [u8]) -> io::Result<Ran> {
@@ -159,6 +164,6 @@ impl Zstd {
         }
         let status = self.decoder.run_on_buffers(input, output)?;
         let is_new = std::mem::replace(&mut self.is_between, status.remaining == 0);
-        Ok(Ran { n_read: status.bytes_read, n_written: status.bytes_written, is_new, has_ended: false })
+        Ok(Ran { n_read: status.bytes_read, n_written: status.bytes_written, is_new, ..Ran::NOTHING })
     }
 }

@@ -40,6 +40,18 @@ fn open_and_lease(folder: &Path) -> Result<(), Error> {
 mod tests {
     use super::*;
 
+    #[test]
+    fn totals_that_no_crawl_has_do_no_harm() {
+        let folder = tempfile::tempdir().unwrap();
+        let none = 0_u32.to_le_bytes();
+        let zero = 0_u64.to_le_bytes();
+        let outcomes = [&2_u32.to_le_bytes()[..], &u64::MAX.to_le_bytes(), &1_u64.to_le_bytes()].concat();
+        let before: [&[u8]; 9] = [&24_u64.to_le_bytes(), &zero, &none, &zero, &none, &zero, &none, &none, &none];
+        let after: [&[u8]; 6] = [&zero, &zero, &none, &none, &none, &none];
+        let body = [before.concat(), outcomes, after.concat()].concat();
+        open_checkpoint(folder.path(), &body).unwrap();
+    }
+
     proptest::proptest! {
         #![proptest_config(proptest::prelude::ProptestConfig { cases: 64, ..Default::default() })]
 

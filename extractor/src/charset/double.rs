@@ -34,6 +34,7 @@ fn repaired(text: &str) -> Option<String> {
     let mut n_repairs = 0;
     let mut rest = text;
     while let Some(at) = rest.find(|c: char| !c.is_ascii()) {
+        crate::cancel::check();
         let (before, run) = rest.split_at(at);
         let end = run.find(|c: char| c.is_ascii()).unwrap_or(run.len());
         let (run, after) = run.split_at(end);

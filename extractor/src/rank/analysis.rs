@@ -9,6 +9,9 @@ use crate::language::Language;
 use crate::stopwords::StopWords;
 use crate::words::{chinese, for_each_word, seed_words};
 
+/// Words between two looks at whether the work was cancelled.
+const WORDS_PER_CHECK: usize = 1 << 12;
+
 /// The sentences of a text, their words as numbers from 0, and what is known about each word.
 #[derive(Debug)]
 pub struct Analysis<'t> {
@@ -37,6 +40,10 @@ impl<'t> Analysis<'t> {
                 let number = words.number(word);
                 words.entries[number as usize].count += 1;
                 tokens.push(number);
+                // A text may be a single sentence.
+                if tokens.len().is_multiple_of(WORDS_PER_CHECK) {
+                    cancel::check();
+                }
             });
             ends.push(tokens.len());
         }

@@ -28,6 +28,7 @@ fn set_spanned_columns(page: &Page<'_>, rows: &mut [Row]) -> bool {
     // For each column how many more rows it is taken.
     let mut taken: Vec<usize> = Vec::new();
     for row in rows {
+        crate::cancel::check();
         let mut column = 0;
         for cell in &mut row.cells {
             while taken.get(column).is_some_and(|rows| *rows > 0) {
@@ -36,6 +37,9 @@ fn set_spanned_columns(page: &Page<'_>, rows: &mut [Row]) -> bool {
             let (n_columns, n_rows) = spans(page, page.elements[cell.element as usize].node);
             cell.column = column;
             column += n_columns;
+            if budget < column {
+                return false;
+            }
             if taken.len() < column {
                 taken.resize(column, 0);
             }

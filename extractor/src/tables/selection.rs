@@ -13,6 +13,7 @@ const MIN_ROW_SHARE: f32 = 0.5;
 /// its text for sorting.
 pub(crate) fn keep_rows_whole(page: &Page<'_>, kept: &mut [bool]) {
     for table in page.tables().iter() {
+        crate::cancel::check();
         if is_uniform(&kept[table.blocks.clone()]) {
             continue;
         }

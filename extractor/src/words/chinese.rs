@@ -86,6 +86,7 @@ pub(crate) fn segment<'t>(run: &'t str, take: &mut impl FnMut(&'t str)) {
     let mut simplified = String::with_capacity(run.len().min(3 * RUN_CHARACTERS));
     let mut rest = run;
     while !rest.is_empty() {
+        crate::cancel::check();
         let end = rest.char_indices().nth(RUN_CHARACTERS).map_or(rest.len(), |(at, _)| at);
         let (head, tail) = rest.split_at(end);
         simplified.clear();

@@ -9,6 +9,8 @@ use crate::tree::tokenizer::{NameId, TagToken};
 const MAX_ACTIVE: usize = 24;
 /// Up to this many attributes are compared in any order; more must be in the same order.
 const MAX_UNORDERED: usize = 16;
+/// So many bytes of the attributes of a copy cost 1: ordinary ones cost little beside the copy itself.
+const BYTES_PER_COST: usize = 8;
 /// How many times the adoption agency moves on, by the standard.
 const N_ADOPTIONS: usize = 8;
 /// How many elements between the formatting element and the block it copies, by the standard.
@@ -128,8 +130,16 @@ impl Builder<'_> {
     }
 
     /// A copy of an element without children, not in the tree, marked as open.
-    fn copy_of(&self, node: u32) -> Node {
-        let original = self.arena.node(node);
+    ///
+    /// The attributes of a copy are those of the original, and are read once more with it: what was long once must not
+    /// be read for every paragraph.
+    fn copy_of(&mut self, node: u32) -> Node {
+        let original = *self.arena.node(node);
+        let first = original.end as usize;
+        let spans = &self.tokenizer.attributes[first..first + usize::from(original.n_attributes)];
+        let end = spans.last().map_or(0, |last| last.value_end.max(last.name_end));
+        let n_bytes = end.saturating_sub(spans.first().map_or(0, |first| first.name_start));
+        self.charge_budget(n_bytes as usize / BYTES_PER_COST);
         let mut copy = Node::new(original.kind, original.tag, original.start, original.end);
         copy.n_attributes = original.n_attributes;
         copy.flags = original.flags | flag::OPEN;
