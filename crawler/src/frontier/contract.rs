@@ -365,7 +365,7 @@ fn the_policy_decides_the_order<B: Backend>() {
 }
 
 /// A policy that fetches first what was found most often.
-struct MostFound;
+pub(super) struct MostFound;
 
 impl OrderingPolicy for MostFound {
     fn name(&self) -> &'static str {

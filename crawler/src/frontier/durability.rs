@@ -5,12 +5,13 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
+use super::contract::MostFound;
 use super::{
     Claim, ContentMatch, FetchRecord, Frontier, HostRest, Kind, Lease, Link, LocalFrontier, LocalOptions, Next,
     Outlinks, Settled, Settlement,
 };
 use crate::clock::Clock;
-use crate::order::{Breadth, HostCounts, Opic, OrderingPolicy, Priority};
+use crate::order::{Breadth, Opic, OrderingPolicy};
 use crate::outcome::Outcome;
 use crate::recrawl::{Refresh, RefreshPass};
 use crate::validators::Validators;
@@ -182,26 +183,6 @@ fn a_kill_loses_no_url_and_repeats_none_that_was_settled() {
     assert_eq!(settled.len() as u64, offered);
     assert_eq!(frontier.totals().of(Outcome::Stored), offered);
     assert_eq!(frontier.totals().bytes, 10 * offered);
-}
-
-/// A policy that fetches first what was found most often.
-struct MostFound;
-
-impl OrderingPolicy for MostFound {
-    fn name(&self) -> &'static str {
-        "most-found"
-    }
-    fn keeps_scores(&self) -> bool {
-        true
-    }
-    fn prioritize(&mut self, _link: &Link, _host: &HostCounts, score: &mut f32) -> Priority {
-        *score = 1.0;
-        Priority(200)
-    }
-    fn reprioritize(&mut self, _link: &Link, _host: &HostCounts, score: &mut f32) -> Priority {
-        *score += 1.0;
-        Priority(201 - *score as u8)
-    }
 }
 
 #[test]
