@@ -83,8 +83,7 @@ impl Sink for Collected {
 
 /// The page as an archive would give it.
 fn as_record(page: Page) -> warc::Page {
-    let lines = page.head.split(|&byte| byte == b'\n').skip(1).map(<[u8]>::trim_ascii_end);
-    let headers = lines.filter_map(crate::sink::header).map(|(name, value)| (name.to_owned(), value.to_vec()));
+    let headers = page.headers.iter().map(|(name, value)| (name.to_owned(), value.to_vec()));
     warc::Page {
         kind: PageKind::Response,
         url: page.url.to_string(),

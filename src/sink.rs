@@ -2,7 +2,6 @@
 
 use std::io;
 use std::path::Path;
-use std::str;
 
 use pith_corpus::warc::{
     self, PageKind, Response, Revisit, ShardPosition, ShardWriter, Truncated, WriterOptions, pages_after,
@@ -27,14 +26,12 @@ impl Shards {
 
 impl Sink for Shards {
     fn put(&mut self, page: &Page) -> io::Result<()> {
-        let mut lines = page.head.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii_end);
-        let status_line = lines.next().and_then(|line| str::from_utf8(line).ok()).unwrap_or("HTTP/1.1 200 OK");
-        let headers: Vec<(&str, &[u8])> = lines.filter_map(header).collect();
+        let headers: Vec<(&str, &[u8])> = page.headers.iter().collect();
         let response = Response {
             url: page.url.as_str(),
             fetched_at: page.fetched_at.try_into().map_err(io::Error::other)?,
             ip: page.address,
-            status_line,
+            status_line: &page.status_line,
             headers: &headers,
             body: &page.body,
             truncated: page.truncation.map(|cut| match cut {
@@ -75,12 +72,6 @@ fn sink_error(error: pith_corpus::Error) -> io::Error {
     io::Error::new(kind, error)
 }
 
-/// A header line as its name and value.
-pub fn header(line: &[u8]) -> Option<(&str, &[u8])> {
-    let colon = line.iter().position(|&byte| byte == b':')?;
-    Some((str::from_utf8(&line[..colon]).ok()?, line[colon + 1..].trim_ascii_start()))
-}
-
 /// The pages of a folder of shards behind a position.
 pub fn stored_pages(
     folder: &Path,
@@ -103,14 +94,11 @@ fn stored_page(page: warc::Page, behind: ShardPosition) -> Option<StoredPage> {
         _ => return None,
     };
     let status = page.status.unwrap_or(200);
-    let mut head = format!("HTTP/1.1 {status}\r\n").into_bytes();
-    for (name, value) in &page.headers {
-        head.extend_from_slice(&[name.as_bytes(), b": ", value, b"\r\n"].concat());
-    }
     let page = Page {
         url: page.url.parse().ok()?,
         status,
-        head,
+        status_line: format!("HTTP/1.1 {status}"),
+        headers: page.headers.iter().map(|(name, value)| (name.as_str(), value.as_slice())).collect(),
         media_type: String::new(),
         body: page.body.into(),
         truncation: None,

@@ -1,14 +1,4 @@
-//! What the corpus steps must know about writing systems, and no more.
-
-/// Whether words of this character's script are written without spaces between them, so that a character
-/// stands for a word: Chinese, Japanese, Thai, Lao, Khmer, Burmese.
-pub(crate) fn is_spaceless(character: char) -> bool {
-    matches!(character as u32,
-        0x0E00..=0x0EFF | 0x1000..=0x109F | 0x1780..=0x17FF
-        | 0x3005..=0x3007 | 0x3040..=0x30FF | 0x31F0..=0x31FF
-        | 0x3400..=0x4DBF | 0x4E00..=0x9FFF | 0xF900..=0xFAFF
-        | 0xFF66..=0xFF9F | 0x20000..=0x3FFFF)
-}
+//! What joins letters into words.
 
 /// Whether a character joins its neighbours into a word: letters, digits, and the marks on them.
 pub(crate) fn is_word_part(character: char) -> bool {

@@ -42,7 +42,6 @@ mod dictionary;
 mod digest;
 mod draft;
 mod frame;
-mod http;
 mod index;
 mod member;
 mod packer;
@@ -63,9 +62,9 @@ mod trainer;
 mod writer;
 
 pub use damage::{Damage, DamageEntry, Reason};
-pub use http::HttpHead;
 pub use index::{find, parts};
 pub use page::{Page, PageKind};
+pub use pith_notation::HttpHead;
 pub use position::{PagesAfter, ShardPosition, pages_after};
 pub use reader::{Reader, ReaderOptions, Verify, read};
 pub use record::{Record, RecordType};

@@ -9,10 +9,10 @@ use std::collections::HashSet;
 use futures_util::FutureExt;
 
 use crate::error::Error;
-use crate::fetch::charset;
+use crate::fetch::{charset, declared_type};
 use crate::frontier::{FetchRecord, Lease, LocalFrontier, Settled, Settlement, StoredLease};
 use crate::links::LinkScanner;
-use crate::media_type::{MediaType, sniff};
+use crate::media_type::sniff;
 use crate::outcome::Outcome;
 use crate::page::Page;
 use crate::plan::Plan;
@@ -111,7 +111,7 @@ pub fn offer_links_again(
 }
 
 fn scan_links(processor: &Processor<'_, LocalFrontier>, page: &Page) -> LinkScanner {
-    let mut scanner = LinkScanner::new(charset(&page.head).as_deref(), processor.product(), processor.anchors());
+    let mut scanner = LinkScanner::new(charset(&page.headers).as_deref(), processor.product(), processor.anchors());
     scanner.feed(&page.body);
     scanner
 }
@@ -172,11 +172,7 @@ fn at_once<T>(call: impl Future<Output = T>) -> T {
 
 /// The media type of a body, by its header or by its first bytes, as when it was fetched.
 fn media_type(page: &Page) -> String {
-    const NAME: &[u8] = b"content-type:";
-    let mut lines = page.head.split(|&byte| byte == b'\n');
-    let line = lines.rfind(|line| line.get(..NAME.len()).is_some_and(|name| name.eq_ignore_ascii_case(NAME)));
-    let value: String = line.unwrap_or_default().iter().skip(NAME.len()).map(|&byte| char::from(byte)).collect();
-    match MediaType::parse(&value) {
+    match declared_type(&page.headers) {
         Some(declared) if declared.essence() != "application/octet-stream" => declared.essence().to_owned(),
         _ => sniff(&page.body).to_owned(),
     }
@@ -188,6 +184,7 @@ mod tests {
     use std::path::Path;
     use std::time::{Duration, SystemTime};
 
+    use pith_notation::Headers;
     use url::Url;
 
     use super::*;
@@ -220,9 +217,9 @@ mod tests {
         }
 
         fn page(&self, url: &Url) -> Page {
-            let head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n".to_vec();
+            let headers = Headers::parse(b"Content-Type: text/html\r\n");
             let body = self.pages[url.as_str()].clone().into_bytes().into();
-            Page { head, body, fetched_at: SystemTime::now(), ..Page::empty(url.clone()) }
+            Page { headers, body, fetched_at: SystemTime::now(), ..Page::empty(url.clone()) }
         }
 
         /// Stores up to `n` pages and settles them two at a time; the last ones may stay unsettled, as by a kill.

@@ -12,14 +12,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use bytes::Bytes;
+use pith_notation::{Body, Fed, Headers};
 use reqwest::Response;
 use reqwest::header::{CONTENT_ENCODING, HeaderValue, IF_MODIFIED_SINCE, IF_NONE_MATCH, LOCATION};
 use url::Url;
 
 use self::clients::Clients;
 use self::failure::{Failure, no_address, outcome_of};
-use self::head::{declared_type, format_head, retry_after, utf8_or_latin1};
-use crate::decode::{Body, Fed};
+use self::head::{headers, retry_after, status_line, utf8_or_latin1};
 use crate::error::Error;
 use crate::media_type::{is_text, sniff};
 use crate::memory::{Budget, NoMemory, Share};
@@ -33,7 +33,7 @@ use crate::trouble::has_network;
 use crate::validators::Validators;
 
 pub(crate) use self::failure::NotNow;
-pub(crate) use self::head::charset;
+pub(crate) use self::head::{charset, declared_type};
 
 /// The time before the minimum rate of a body is enforced.
 const RATE_GRACE: Duration = Duration::from_secs(5);
@@ -117,13 +117,13 @@ impl Fetcher {
         })
     }
 
-    /// Fetches a URL. `on_bytes` gets the decoded body as it arrives, in small pieces, with media type and response head.
+    /// Fetches a URL. `on_bytes` gets the decoded body as it arrives, in small pieces, with media type and headers.
     pub(crate) async fn fetch(
         &self,
         url: &Url,
         wanted: Wanted,
         validators: Option<&Validators>,
-        on_bytes: impl FnMut(&str, &[u8], &[u8]) -> Need,
+        on_bytes: impl FnMut(&str, &Headers, &[u8]) -> Need,
     ) -> Result<FetchResponse, Outcome> {
         match self.try_fetch(url, wanted, validators, on_bytes).await {
             Ok(response) => Ok(response),
@@ -137,7 +137,7 @@ impl Fetcher {
         url: &Url,
         wanted: Wanted,
         validators: Option<&Validators>,
-        mut on_bytes: impl FnMut(&str, &[u8], &[u8]) -> Need,
+        mut on_bytes: impl FnMut(&str, &Headers, &[u8]) -> Need,
     ) -> Result<FetchResponse, Failure> {
         let (fetched_at, started) = (now_to_the_millisecond(), Instant::now());
         let response = self.request(url, validators).await?;
@@ -147,7 +147,8 @@ impl Fetcher {
         {
             return Ok(FetchResponse::NotModified(Box::new(Page {
                 status,
-                head: format_head(&response),
+                status_line: status_line(&response),
+                headers: headers(&response),
                 address: self.address(&response),
                 fetched_at,
                 elapsed: started.elapsed(),
@@ -163,7 +164,8 @@ impl Fetcher {
             }
             _ => return Ok(FetchResponse::Status(status, retry_after(response.headers()))),
         }
-        let declared = declared_type(response.headers()).map(|declared| declared.essence().to_owned());
+        let (status_line, headers) = (status_line(&response), headers(&response));
+        let declared = declared_type(&headers).map(|declared| declared.essence().to_owned());
         let max_bytes = match wanted {
             Wanted::Pages if !self.any_type && declared.as_deref().is_some_and(|name| !is_text(name)) => {
                 return Ok(FetchResponse::Unwanted);
@@ -171,7 +173,6 @@ impl Fetcher {
             Wanted::Pages => self.max_bytes,
             Wanted::Anything(max_bytes) | Wanted::Sitemap(max_bytes) => max_bytes,
         };
-        let head = format_head(&response);
         let address = self.address(&response);
         let mut media_type = declared.unwrap_or_default();
         let sniffs = wanted == Wanted::Pages && matches!(media_type.as_str(), "" | "application/octet-stream");
@@ -182,7 +183,7 @@ impl Fetcher {
                     media_type = sniff(piece).to_owned();
                     refused = !self.any_type && !is_text(&media_type);
                 }
-                if refused { Need::Nothing } else { on_bytes(&media_type, &head, piece) }
+                if refused { Need::Nothing } else { on_bytes(&media_type, &headers, piece) }
             })
             .await?;
         if refused {
@@ -192,7 +193,8 @@ impl Fetcher {
         Ok(FetchResponse::Page(Box::new(Page {
             url: url.clone(),
             status,
-            head,
+            status_line,
+            headers,
             media_type,
             body,
             truncation,

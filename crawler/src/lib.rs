@@ -11,7 +11,6 @@ mod clock;
 mod connections;
 mod control;
 mod cookies;
-mod decode;
 mod domain;
 mod engine;
 mod error;
@@ -77,6 +76,7 @@ pub use order::{
 pub use outcome::Outcome;
 pub use pace::Delay;
 pub use page::{Page, Truncation};
+pub use pith_notation::Headers;
 pub use plan::{DEFAULT_MEMORY, Follow, Identity, Limits, Network, OwnerPreferences, Plan, Politeness, ResponseLimits};
 pub use progress::{DomainRow, Report, Status, Stop, Unheard};
 pub use recrawl::{
@@ -98,6 +98,5 @@ pub use validators::Validators;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub mod fuzzing {
-    pub use crate::decode::decode_in_pieces as decode;
     pub use crate::frontier::fuzzing::{open_checkpoint, open_journal};
 }

@@ -2,7 +2,6 @@
 
 pub(crate) mod attributes;
 mod directives;
-pub(crate) mod entities;
 pub(crate) mod scan;
 
 pub use directives::RobotsDirectives;
@@ -13,6 +12,7 @@ use std::ops::Range;
 use std::time::Duration;
 
 use encoding_rs::{Decoder, Encoding, UTF_8};
+use pith_notation::{Context, decode_references};
 use url::Url;
 
 use crate::canonical::{canonicalize, join};
@@ -201,7 +201,7 @@ impl TagHandler for ReferenceCollector {
                 if self.base.is_none() && !self.in_noscript {
                     self.base = value(b"href")
                         .filter(|href| href.len() <= MAX_REFERENCE_BYTES)
-                        .map(|href| entities::decode(href).into_owned());
+                        .map(|href| decode_references(href, Context::Attribute).into_owned());
                 }
             }
             Tag::Link => {
@@ -260,7 +260,7 @@ impl ReferenceCollector {
             return false;
         }
         let start = self.bytes.len();
-        self.bytes.extend_from_slice(&entities::decode(reference));
+        self.bytes.extend_from_slice(&decode_references(reference, Context::Attribute));
         let here = self.text.len();
         self.references.push(Reference { bytes: start..self.bytes.len(), source, nofollow, text: here..here });
         true
@@ -271,7 +271,7 @@ impl ReferenceCollector {
             self.take_charset(label);
         }
         let Some(content) = content else { return };
-        let content = entities::decode(content);
+        let content = decode_references(content, Context::Attribute);
         if let Some(name) = name
             && (name.eq_ignore_ascii_case(b"robots") || name.eq_ignore_ascii_case(self.agent.as_bytes()))
         {
@@ -352,7 +352,7 @@ impl ReferenceCollector {
             return (String::new(), String::new());
         }
         let words = |bytes: &[u8]| {
-            let decoded = decode(&entities::decode(bytes));
+            let decoded = decode(&decode_references(bytes, Context::Text));
             decoded.split_whitespace().collect::<Vec<_>>().join(" ")
         };
         // A slice of UTF-8 may begin or end within a character, which is dropped.

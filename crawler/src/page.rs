@@ -4,6 +4,7 @@ use std::net::IpAddr;
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
+use pith_notation::Headers;
 use url::Url;
 
 /// Why a body is truncated.
@@ -22,8 +23,10 @@ pub struct Page {
     pub url: Url,
     /// The status, such as 200.
     pub status: u16,
-    /// Status line and header lines as received, each ended by `\r\n`, without the empty line.
-    pub head: Vec<u8>,
+    /// The status line, such as `HTTP/1.1 200 OK`.
+    pub status_line: String,
+    /// The headers as received.
+    pub headers: Headers,
     /// The media type that the body has, by its header or by its first bytes.
     pub media_type: String,
     /// The body with every content encoding undone.
@@ -49,7 +52,8 @@ impl Page {
         Page {
             url,
             status: 200,
-            head: Vec::new(),
+            status_line: String::new(),
+            headers: Headers::default(),
             media_type: String::new(),
             body: Bytes::new(),
             truncation: None,

@@ -11,6 +11,7 @@ use std::cell::{Cell, RefCell};
 use std::future::Future;
 use std::time::{Duration, Instant};
 
+use pith_notation::Headers;
 use url::Url;
 
 pub(crate) use self::hops::RobotsHop;
@@ -333,7 +334,7 @@ impl<'c, F: Frontier> Processor<'c, F> {
         if link.kind == Kind::Sitemap {
             let wanted = Wanted::Sitemap(MAX_SITEMAP_BYTES);
             let mut body = SitemapBody::new(&link.url);
-            let feed = |media_type: &str, _: &[u8], piece: &[u8]| body.feed(media_type, piece);
+            let feed = |media_type: &str, _: &Headers, piece: &[u8]| body.feed(media_type, piece);
             let response = self.fetcher.fetch(&link.url, wanted, None, feed).await;
             return (response, BodyReader::Sitemap(body));
         }
@@ -341,9 +342,9 @@ impl<'c, F: Frontier> Processor<'c, F> {
         let product = &self.plan.identity.product;
         let response = self
             .fetcher
-            .fetch(&link.url, Wanted::Pages, lease.validators.as_deref(), |media_type, head, piece| {
+            .fetch(&link.url, Wanted::Pages, lease.validators.as_deref(), |media_type, headers, piece| {
                 if is_html(media_type) {
-                    let start = || LinkScanner::new(charset(head).as_deref(), product, self.anchors);
+                    let start = || LinkScanner::new(charset(headers).as_deref(), product, self.anchors);
                     scanner.get_or_insert_with(start).feed(piece);
                 }
                 Need::Body

@@ -5,9 +5,9 @@ mod scan;
 
 use bytes::Bytes;
 use encoding_rs::{Decoder, Encoding, UTF_8};
+use pith_notation::{Body, Fed};
 use url::Url;
 
-use crate::decode::{Body, Fed};
 use entries::Entries;
 use scan::Scanner;
 

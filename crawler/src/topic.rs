@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
+use pith_notation::{is_han, is_kana};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::frontier::Link;
@@ -21,7 +22,7 @@ pub fn words(text: &str, mut take: impl FnMut(&str)) {
     let mut word = String::new();
     let mut previous: Option<char> = None;
     for letter in text.chars() {
-        if is_ideograph(letter) {
+        if is_han(letter) || is_kana(letter) {
             flush(&mut word, &mut take);
             if let Some(before) = previous {
                 let mut pair = String::from(before);
@@ -48,10 +49,6 @@ fn flush(word: &mut String, take: &mut impl FnMut(&str)) {
         take(word);
     }
     word.clear();
-}
-
-fn is_ideograph(letter: char) -> bool {
-    matches!(letter, '\u{3040}'..='\u{30FF}' | '\u{3400}'..='\u{9FFF}' | '\u{F900}'..='\u{FAFF}' | '\u{20000}'..='\u{3134F}')
 }
 
 /// Stop words by language; for Chinese, character bigrams.

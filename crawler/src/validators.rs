@@ -19,15 +19,13 @@ pub struct Validators {
 }
 
 impl Validators {
-    /// The validators in the response head of a page; `None` when it has none.
+    /// The validators in the headers of a page; `None` when it has none.
     pub fn of(page: &Page) -> Option<Validators> {
         let mut validators = Validators { etag: None, last_modified: None, kept_at: page.fetched_at };
-        for line in page.head.split(|&byte| byte == b'\n').skip(1) {
-            let Some(colon) = line.iter().position(|&byte| byte == b':') else { continue };
-            let (name, value) = (&line[..colon], line[colon + 1..].trim_ascii());
-            let slot = if name.eq_ignore_ascii_case(b"etag") {
+        for (name, value) in page.headers.iter() {
+            let slot = if name.eq_ignore_ascii_case("etag") {
                 &mut validators.etag
-            } else if name.eq_ignore_ascii_case(b"last-modified") {
+            } else if name.eq_ignore_ascii_case("last-modified") {
                 &mut validators.last_modified
             } else {
                 continue;
@@ -56,11 +54,14 @@ impl Validators {
 
 #[cfg(test)]
 mod tests {
+    use pith_notation::Headers;
+
     use super::*;
 
-    fn check(head: &str, expected: Option<(Option<&str>, Option<&str>)>) {
+    fn check(lines: &str, expected: Option<(Option<&str>, Option<&str>)>) {
         let fetched_at = SystemTime::now();
-        let page = Page { head: head.into(), fetched_at, ..Page::empty("http://a.test/".parse().unwrap()) };
+        let headers = Headers::parse(lines.as_bytes());
+        let page = Page { headers, fetched_at, ..Page::empty("http://a.test/".parse().unwrap()) };
         let own = |text: Option<&str>| text.map(str::to_owned);
         let expected =
             expected.map(|(etag, date)| Validators { etag: own(etag), last_modified: own(date), kept_at: fetched_at });
@@ -69,11 +70,11 @@ mod tests {
 
     #[test]
     fn validators_are_read_from_the_head_and_only_what_can_be_sent_back() {
-        check("HTTP/1.1 200 OK\r\nETag: W/\"7\"\r\nLast-Modified: Thu, 01 Jan 2026 00:00:00 GMT\r\n", {
+        check("ETag: W/\"7\"\r\nLast-Modified: Thu, 01 Jan 2026 00:00:00 GMT\r\n", {
             Some((Some("W/\"7\""), Some("Thu, 01 Jan 2026 00:00:00 GMT")))
         });
-        check("HTTP/1.1 200 OK\r\netag:\"x\"\r\n", Some((Some("\"x\""), None)));
-        check("HTTP/1.1 200 OK\r\netag: \"caf\u{e9}\"\r\ncontent-type: text/html\r\n", None);
-        check("etag: not a header\r\n", None);
+        check("etag:\"x\"\r\n", Some((Some("\"x\""), None)));
+        check("etag: \"caf\u{e9}\"\r\ncontent-type: text/html\r\n", None);
+        check("content-type: text/html\r\netag\r\n", None);
     }
 }

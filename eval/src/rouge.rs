@@ -3,6 +3,8 @@
 
 use std::collections::HashMap;
 
+use pith_notation::is_spaceless;
+
 mod detailed;
 mod porter;
 
@@ -89,20 +91,6 @@ fn number(numbers: &mut HashMap<String, u32>, word: &str) -> u32 {
 
 fn is_word(character: char) -> bool {
     character.is_alphanumeric() || character == '_'
-}
-
-/// Scripts that write no space between words: each character is a token.
-fn is_spaceless(character: char) -> bool {
-    matches!(
-        character,
-        '\u{3040}'..='\u{30FF}'
-            | '\u{3400}'..='\u{4DBF}'
-            | '\u{4E00}'..='\u{9FFF}'
-            | '\u{F900}'..='\u{FAFF}'
-            | '\u{0E00}'..='\u{0E7F}'
-            | '\u{1000}'..='\u{109F}'
-            | '\u{20000}'..='\u{323AF}'
-    )
 }
 
 /// Compares a summary with a reference.

@@ -152,7 +152,7 @@ fn is_word_character(character: char) -> bool {
         && !matches!(character, '\u{24b6}'..='\u{24e9}' | '\u{1f130}'..='\u{1f189}')
 }
 
-/// Scripts whose characters count one by one: kana, Han, Thai, Burmese.
+/// Scripts whose characters count one by one, as the reference scorer has them: kana, Han, Thai, Burmese.
 fn is_unspaced(character: char) -> bool {
     matches!(character, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}'
         | '\u{f900}'..='\u{faff}' | '\u{0e00}'..='\u{0e7f}' | '\u{1000}'..='\u{109f}')

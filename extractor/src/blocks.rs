@@ -13,7 +13,6 @@ mod walker;
 
 pub use markup::names_of_markup;
 pub(crate) use names::MAX_NAMES;
-pub use reader::is_unspaced;
 pub(crate) use reader::lowercase_ascii;
 
 use std::sync::OnceLock;

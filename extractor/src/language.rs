@@ -5,6 +5,8 @@ mod declared;
 use std::borrow::Cow;
 use std::fmt;
 
+use pith_notation::is_han;
+
 use crate::words::chinese;
 use declared::UNDETECTED;
 
@@ -198,7 +200,7 @@ impl Scripts {
             // The ranges of Chinese characters have gaps, which are no letters.
             let is_letter = character.is_alphabetic();
             scripts.letters += usize::from(is_letter);
-            scripts.han += usize::from(is_letter && chinese::is_han(character));
+            scripts.han += usize::from(is_letter && is_han(character));
             scripts.kana += usize::from(matches!(character, '\u{3041}'..='\u{30FF}'));
         }
         scripts

@@ -1,7 +1,8 @@
 //! Sentence splitting, in scripts with and without spaces.
 
+use pith_notation::is_han;
+
 use crate::language::Language;
-use crate::words::chinese::is_han;
 
 mod abbreviations;
 

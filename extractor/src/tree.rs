@@ -27,7 +27,6 @@ mod attributes;
 mod builder;
 mod doctype;
 mod entities;
-mod entity_table;
 mod tag;
 #[cfg(test)]
 mod tests;

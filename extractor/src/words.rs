@@ -1,5 +1,6 @@
 //! Word segmentation: a dictionary for Chinese, Unicode's word boundaries everywhere else.
 
+use pith_notation::is_han;
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::language::Language;
@@ -17,7 +18,7 @@ pub fn for_each_word<'t>(text: &'t str, language: Option<Language>, mut take: im
     for piece in text.split(|c: char| c.is_ascii_whitespace()) {
         if piece.is_ascii() {
             ascii_words(piece, &mut take);
-        } else if language == Some(Language::JAPANESE) || !piece.chars().any(chinese::is_han) {
+        } else if language == Some(Language::JAPANESE) || !piece.chars().any(is_han) {
             piece.unicode_words().for_each(&mut take);
         } else {
             mixed_words(piece, &mut take);
@@ -95,7 +96,7 @@ const KINDS: [Kind; 256] = {
 /// The words of a piece with characters beyond ASCII: a Chinese character is always a word.
 fn count_non_ascii_words(piece: &str) -> usize {
     // The iteration mark joins the letters before it.
-    let is_word = |character: char| chinese::is_han(character) && character != '々';
+    let is_word = |character: char| is_han(character) && character != '々';
     let mut count = 0;
     let mut rest = piece;
     while let Some(first) = rest.chars().next() {
@@ -112,8 +113,8 @@ fn count_non_ascii_words(piece: &str) -> usize {
 fn mixed_words<'t>(piece: &'t str, take: &mut impl FnMut(&'t str)) {
     let mut rest = piece;
     while let Some(first) = rest.chars().next() {
-        let han = chinese::is_han(first);
-        let end = rest.find(|c| chinese::is_han(c) != han).unwrap_or(rest.len());
+        let han = is_han(first);
+        let end = rest.find(|c| is_han(c) != han).unwrap_or(rest.len());
         let (run, after) = rest.split_at(end);
         if han {
             chinese::segment(run, take);

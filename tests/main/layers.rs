@@ -26,7 +26,7 @@ fn tree(package: &str) -> BTreeSet<String> {
 #[test]
 fn someone_who_wants_only_the_extractor_gets_no_network_and_no_compression() {
     let names = tree("pith-extractor");
-    for unwanted in ["tokio", "reqwest", "hyper", "zstd", "zstd-sys", "flate2", "rustls", "clap"] {
+    for unwanted in ["tokio", "reqwest", "hyper", "zstd", "zstd-sys", "flate2", "brotli", "rustls", "clap"] {
         assert!(!names.contains(unwanted), "pith-extractor brings {unwanted}");
     }
 }
@@ -73,9 +73,12 @@ fn no_stage_depends_on_another() {
 /// What two stages need in the same sense stands in a crate that knows none of them.
 #[test]
 fn a_leaf_knows_no_stage_and_does_no_io() {
-    let names = tree("pith-preferences");
-    for unwanted in ["pith-crawler", "pith-extractor", "pith-corpus", "pith-eval", "pith", "tokio", "reqwest", "zstd"] {
-        assert!(!names.contains(unwanted), "pith-preferences depends on {unwanted}");
+    for leaf in ["pith-notation", "pith-preferences"] {
+        let names = tree(leaf);
+        let stages = ["pith-crawler", "pith-extractor", "pith-corpus", "pith-eval", "pith"];
+        for unwanted in stages.into_iter().chain(["tokio", "reqwest", "zstd"]) {
+            assert!(!names.contains(unwanted), "{leaf} depends on {unwanted}");
+        }
     }
 }
 

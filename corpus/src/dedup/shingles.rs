@@ -6,7 +6,9 @@
 //! a bin with the probability of the Jaccard similarity of their sets, as with so many permutations, for the
 //! price of one. Empty bins of short texts borrow from others (optimal densification), the same ones for every text.
 
-use crate::script::{is_spaceless, is_word_part};
+use pith_notation::is_spaceless;
+
+use crate::script::is_word_part;
 
 const MULTIPLIER: u64 = 0x9E37_79B9_7F4A_7C15;
 const EMPTY: u32 = u32::MAX;

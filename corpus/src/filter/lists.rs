@@ -70,7 +70,7 @@ impl BlockedWords {
         }
         let as_words = stats.tokens.iter().filter(|token| !token.is_spaceless);
         let mut n = as_words.filter(|token| self.block.contains(&token.text.to_lowercase())).count();
-        let is_phrase = |entry: &&String| entry.chars().any(|c| c == ' ' || crate::script::is_spaceless(c));
+        let is_phrase = |entry: &&String| entry.chars().any(|c| c == ' ' || pith_notation::is_spaceless(c));
         let lower = stats.text.to_lowercase();
         n += self.block.iter().filter(is_phrase).map(|entry| lower.matches(entry.as_str()).count()).sum::<usize>();
         if n as u64 > self.max {

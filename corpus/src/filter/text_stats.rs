@@ -1,7 +1,9 @@
 //! The tokens, lines and counts of a document, computed once for all rules.
 
 use crate::jsonl::DocumentFields;
-use crate::script::{is_spaceless, is_word_part};
+use pith_notation::is_spaceless;
+
+use crate::script::is_word_part;
 
 /// Ends of sentences, in the scripts that have one; closing quotes count, as C4 counts them.
 const TERMINAL: &[char] =

@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use jiff::fmt::strtime;
+use pith_notation::HttpHead;
 use serde_json::{Value, json};
 
 use super::digest;
 use super::draft::Draft;
-use super::http::HttpHead;
 use super::record::{Record, RecordType};
 use crate::error::{Error, Result};
 

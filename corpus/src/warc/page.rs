@@ -1,8 +1,8 @@
 //! Pages: the records of an archive that hold what a URL gave, with the body ready to be read.
 
 use jiff::Timestamp;
+use pith_notation::HttpHead;
 
-use super::http::HttpHead;
 use super::reader::Reader;
 use super::record::{Record, RecordType};
 use super::response::PREFERENCES_FIELD;

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use hashbrown::{HashMap, HashSet};
 use jiff::Timestamp;
+use pith_notation::HttpHead;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::damage::Damage;
-use super::http::HttpHead;
 use super::record::{Record, RecordType};
 
 /// Hosts and media types beyond this many names are counted together, so that memory stays bounded.

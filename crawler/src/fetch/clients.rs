@@ -55,7 +55,7 @@ fn builder(plan: &Plan, resolver: &Resolver) -> ClientBuilder {
     let mut headers = HeaderMap::new();
     let accept = "text/html,application/xhtml+xml,application/xml;q=0.9,text/plain;q=0.8,*/*;q=0.1";
     headers.insert(ACCEPT, HeaderValue::from_static(accept));
-    headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("gzip, br, zstd, deflate"));
+    headers.insert(ACCEPT_ENCODING, HeaderValue::from_static(pith_notation::ACCEPT_ENCODING));
     headers.insert(ACCEPT_LANGUAGE, HeaderValue::from_static("*"));
     Client::builder()
         .user_agent(&plan.identity.user_agent)

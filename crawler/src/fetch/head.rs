@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use reqwest::header::{CONTENT_TYPE, HeaderMap, RETRY_AFTER};
+use pith_notation::Headers;
+use reqwest::header::{HeaderMap, RETRY_AFTER};
 use reqwest::{Response, Version};
 
 use crate::media_type::MediaType;
@@ -17,17 +18,13 @@ pub(super) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
 }
 
 /// The media type in the headers: the last valid one.
-pub(super) fn declared_type(headers: &HeaderMap) -> Option<MediaType> {
-    headers.get_all(CONTENT_TYPE).iter().rev().find_map(|value| MediaType::parse(&latin1_to_string(value.as_bytes())))
+pub(crate) fn declared_type(headers: &Headers) -> Option<MediaType> {
+    headers.all("content-type").rev().find_map(|value| MediaType::parse(&latin1_to_string(value)))
 }
 
-/// The charset that a head's Content-Type names.
-pub(crate) fn charset(head: &[u8]) -> Option<String> {
-    const NAME: &[u8] = b"content-type:";
-    let mut lines = head.split(|&byte| byte == b'\n');
-    let is_it = |line: &&[u8]| line.get(..NAME.len()).is_some_and(|name| name.eq_ignore_ascii_case(NAME));
-    let line = lines.rfind(is_it)?;
-    MediaType::parse(&latin1_to_string(&line[NAME.len()..]))?.parameter("charset").map(str::to_owned)
+/// The charset that the headers name.
+pub(crate) fn charset(headers: &Headers) -> Option<String> {
+    declared_type(headers)?.parameter("charset").map(str::to_owned)
 }
 
 /// Decodes bytes as Latin-1.
@@ -35,8 +32,8 @@ fn latin1_to_string(bytes: &[u8]) -> String {
     bytes.iter().map(|&byte| char::from(byte)).collect()
 }
 
-/// The head as it is stored.
-pub(super) fn format_head(response: &Response) -> Vec<u8> {
+/// The status line as it is stored.
+pub(super) fn status_line(response: &Response) -> String {
     let version = match response.version() {
         Version::HTTP_09 => "HTTP/0.9",
         Version::HTTP_10 => "HTTP/1.0",
@@ -45,16 +42,12 @@ pub(super) fn format_head(response: &Response) -> Vec<u8> {
         _ => "HTTP/1.1",
     };
     let status = response.status();
-    let mut head = Vec::with_capacity(512);
-    head.extend_from_slice(version.as_bytes());
-    head.extend_from_slice(format!(" {} {}\r\n", status.as_u16(), status.canonical_reason().unwrap_or("")).as_bytes());
-    for (name, value) in response.headers() {
-        head.extend_from_slice(name.as_str().as_bytes());
-        head.extend_from_slice(b": ");
-        head.extend_from_slice(value.as_bytes());
-        head.extend_from_slice(b"\r\n");
-    }
-    head
+    format!("{version} {} {}", status.as_u16(), status.canonical_reason().unwrap_or_default())
+}
+
+/// The headers as they are stored.
+pub(super) fn headers(response: &Response) -> Headers {
+    response.headers().iter().map(|(name, value)| (name.as_str(), value.as_bytes())).collect()
 }
 
 pub(super) fn utf8_or_latin1(bytes: &[u8]) -> String {
@@ -83,8 +76,8 @@ mod tests {
 
     #[test]
     fn the_charset_stands_in_the_content_type() {
-        let head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=\"big5\"\r\n";
-        assert_eq!(charset(head).as_deref(), Some("big5"));
-        assert_eq!(charset(b"HTTP/1.1 200 OK\r\ncontent-type: text/html\r\n"), None);
+        let charset_of = |lines: &[u8]| charset(&Headers::parse(lines));
+        assert_eq!(charset_of(b"Content-Type: text/html; charset=\"big5\"\r\n").as_deref(), Some("big5"));
+        assert_eq!(charset_of(b"content-type: text/html\r\n"), None);
     }
 }

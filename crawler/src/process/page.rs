@@ -78,17 +78,11 @@ impl<F: Frontier> Processor<'_, F> {
 
     /// The robots directives of a page, in its headers and in its HTML.
     fn directives(&self, page: &Page, found: Option<&PageLinks>) -> RobotsDirectives {
-        const NAME: &[u8] = b"x-robots-tag:";
-        let mut directives = found.map(|found| found.robots).unwrap_or_default();
-        for line in page.head.split(|&byte| byte == b'\n') {
-            if let Some((name, value)) = line.split_at_checked(NAME.len())
-                && name.eq_ignore_ascii_case(NAME)
-            {
-                let value = String::from_utf8_lossy(value);
-                directives = directives.and(RobotsDirectives::from_header(value.trim(), &self.plan.identity.product));
-            }
-        }
-        directives
+        let in_html = found.map(|found| found.robots).unwrap_or_default();
+        let in_headers = page.headers.all("x-robots-tag").map(|value| {
+            RobotsDirectives::from_header(String::from_utf8_lossy(value).trim(), &self.plan.identity.product)
+        });
+        in_headers.fold(in_html, RobotsDirectives::and)
     }
 
     /// Counts a page whose wishes this crawl does not hear.

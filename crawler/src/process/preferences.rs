@@ -131,7 +131,8 @@ impl<F: Frontier> Processor<'_, F> {
         page.preferences = Some(known.to_json());
         let OwnerPreferences::Honour(purpose) = self.plan.politeness.preferences else { return Ok(false) };
         let html = is_html.then_some(&page.body[..]);
-        let statements = known.with_page(headers(&page.head), html, &self.plan.identity.product);
+        let headers = page.headers.iter().map(|(name, value)| (name.as_bytes(), value));
+        let statements = known.with_page(headers, html, &self.plan.identity.product);
         Ok(!statements.is_empty() && self.owners.is_reserved(&statements, purpose))
     }
 
@@ -235,12 +236,4 @@ impl<F: Frontier> Processor<'_, F> {
 /// The name under which the tdmrep.json of an origin is kept beside its robots.txt.
 fn stored_name(url: &Url) -> String {
     origin_of(url) + TDMREP_PATH
-}
-
-/// The headers of a head as it is stored.
-fn headers(head: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
-    head.split(|byte| *byte == b'\n').filter_map(|line| {
-        let colon = memchr::memchr(b':', line)?;
-        Some((&line[..colon], line[colon + 1..].trim_ascii()))
-    })
 }

@@ -4,10 +4,10 @@
 use std::time::Duration;
 
 use bytes::Bytes;
+use pith_notation::{Body, Fed};
 use url::Url;
 
 use super::{Processed, Processor, done, is_html, settle};
-use crate::decode::{Body, Fed};
 use crate::domain::site;
 use crate::error::Error;
 use crate::fetch::{Need, charset};
@@ -131,7 +131,7 @@ impl<F: Frontier> Processor<'_, F> {
         (lease.link.kind, lease.link.depth) = (Kind::Page, ENTRY_DEPTH);
         let scanner = is_html(&page.media_type).then(|| {
             let product = &self.plan.identity.product;
-            let mut scanner = LinkScanner::new(charset(&page.head).as_deref(), product, self.anchors);
+            let mut scanner = LinkScanner::new(charset(&page.headers).as_deref(), product, self.anchors);
             scanner.feed(&page.body);
             scanner
         });

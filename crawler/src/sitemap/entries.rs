@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 
+use pith_notation::{Context, decode_references};
 use url::Url;
 
 use super::{ListedSoFar, MAX_ADDRESS_BYTES, MAX_SITEMAP_ENTRIES, Sitemap, SitemapKind};
 use crate::canonical::{parse_seed, resolve};
 use crate::links::attributes;
-use crate::links::entities;
 
 /// All URLs of one sitemap together; further ones are dropped.
 const MAX_URLS_BYTES: usize = 16 << 20;
@@ -257,7 +257,8 @@ struct Entry {
 impl Entry {
     fn text(&mut self, text: &[u8]) {
         if self.capture.is_some() && !text.is_empty() {
-            self.raw_text(&entities::decode(text));
+            // Addresses are written as in attributes: `&copy=1` is a parameter.
+            self.raw_text(&decode_references(text, Context::Attribute));
         }
     }
 
@@ -291,5 +292,6 @@ fn attribute<'t>(tag: &'t [u8], name: &[u8]) -> Option<Cow<'t, [u8]>> {
     let start = tag.iter().take_while(|byte| !byte.is_ascii_whitespace()).count();
     let mut found = Vec::new();
     attributes::read(&tag[start..], &mut found);
-    found.into_iter().find(|attribute| attribute.name == name).map(|attribute| entities::decode(attribute.value))
+    let attribute = found.into_iter().find(|attribute| attribute.name == name)?;
+    Some(decode_references(attribute.value, Context::Attribute))
 }

@@ -1,5 +1,7 @@
 //! Builds blocks from pieces of text: collapses white space, hashes words and counts characters, in one pass.
 
+use pith_notation::is_spaceless;
+
 use super::lexicon::{HashBits, N_THEMES, SEED, THEMES, Theme, mix};
 use super::markup::is_zero_width;
 use super::{Block, Break, ancestor};
@@ -320,7 +322,7 @@ impl Reader {
     fn non_ascii(&mut self, character: char, link: bool, bold: bool) {
         self.write_space();
         self.block.characters += 1;
-        if is_unspaced(character) {
+        if is_spaceless(character) {
             self.unspaced_character(character, link, bold);
             return;
         }
@@ -482,12 +484,6 @@ pub(crate) fn lowercase_ascii(character: char) -> Option<u8> {
 
 /// The bit that lower-case letters have and digits have not.
 const LETTER_BIT: u8 = 0x40;
-
-/// Scripts whose characters count one by one: kana, Han, Thai, Burmese.
-pub fn is_unspaced(character: char) -> bool {
-    matches!(character, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}'
-        | '\u{f900}'..='\u{faff}' | '\u{0e00}'..='\u{0e7f}' | '\u{1000}'..='\u{109f}')
-}
 
 /// How many bytes of a text are blank lines at its beginning.
 fn blank_lines(text: &str) -> usize {

@@ -1,8 +1,10 @@
 //! Features that compare blocks with the metadata of the page: title, description, structured data.
 
+use pith_notation::is_spaceless;
+
 use super::{Matrix, PrefixSums, count, log, share, signed_log, sum};
 use crate::blocks::lexicon::{SEED, hash, mix};
-use crate::blocks::{Page, is_unspaced, lowercase_ascii};
+use crate::blocks::{Page, lowercase_ascii};
 
 /// The metadata of a page that features are computed from. Every field may be empty.
 #[derive(Clone, Debug, Default)]
@@ -120,7 +122,7 @@ pub fn word_hashes(text: &str) -> Vec<u32> {
             word = Some(mix(word.unwrap_or(SEED), small));
             continue;
         }
-        let single = is_unspaced(character);
+        let single = is_spaceless(character);
         if !character.is_ascii() && !single && character.is_alphanumeric() {
             let small = character.to_lowercase().next().unwrap_or(character);
             word = Some(small.encode_utf8(&mut buffer).bytes().fold(word.unwrap_or(SEED), mix));

@@ -54,11 +54,6 @@ const RUN_CHARACTERS: usize = 1_024;
 /// The longest text that is given to jieba at once when its own words are wanted.
 const PIECE_BYTES: usize = 1 << 18;
 
-/// Whether a character is a Chinese one (Han).
-pub(crate) fn is_han(character: char) -> bool {
-    matches!(character, '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}' | '\u{F900}'..='\u{FAFF}' | '\u{20000}'..='\u{323AF}' | '々' | '〇')
-}
-
 /// Simplified or Traditional Chinese, by the majority of the characters that only one of them has.
 pub(crate) fn script_of(text: &str) -> Language {
     let vote = |character: char| match character as u32 {

@@ -353,8 +353,7 @@ impl super::Tokenizer<'_> {
 }
 
 fn newline_reference(rest: &str) -> usize {
-    use crate::tree::entities::{References, reference};
-    match reference(rest, References::Text) {
+    match pith_notation::reference(rest.as_bytes(), pith_notation::Context::Text) {
         Some((found, length)) if found.first() == '\n' => length,
         _ => 0,
     }

@@ -1,9 +1,10 @@
 //! Text, comments and doctypes in every mode.
 
+use pith_notation::{Context, reference};
+
 use super::{Builder, Flow, Mode, Open};
 use crate::tree::arena::{Kind, Node, flag};
 use crate::tree::doctype::Doctype;
-use crate::tree::entities::{self, References};
 use crate::tree::tag::Tag;
 use crate::tree::tokenizer::{Range, is_space};
 
@@ -168,7 +169,7 @@ impl Builder<'_> {
             if byte != b'&' {
                 break;
             }
-            match entities::reference(&range.of(self.tokenizer.source)[length..], References::Text) {
+            match reference(&range.of(self.tokenizer.source).as_bytes()[length..], Context::Text) {
                 Some((found, n_bytes)) if u8::try_from(found.first()).is_ok_and(is_space) => length += n_bytes,
                 _ => break,
             }

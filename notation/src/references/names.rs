@@ -1,8 +1,8 @@
 //! The named character references of the HTML standard, sorted by name; `;` belongs to the name.
 
-/// The names of character references and their characters.
+/// Names and their characters.
 #[rustfmt::skip]
-pub(super) static ENTITIES: [(&str, &str); 2231] = [
+pub(super) static NAMES: [(&str, &str); 2231] = [
     ("AElig", "\u{c6}"), ("AElig;", "\u{c6}"), ("AMP", "&"), ("AMP;", "&"), ("Aacute", "\u{c1}"),
     ("Aacute;", "\u{c1}"), ("Abreve;", "\u{102}"), ("Acirc", "\u{c2}"), ("Acirc;", "\u{c2}"), ("Acy;", "\u{410}"),
     ("Afr;", "\u{1d504}"), ("Agrave", "\u{c0}"), ("Agrave;", "\u{c0}"), ("Alpha;", "\u{391}"), ("Amacr;", "\u{100}"),

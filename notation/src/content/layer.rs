@@ -83,6 +83,16 @@ impl Layer {
         Layer::PerhapsGzip
     }
 
+    /// Whether the last member or frame has ended.
+    pub(super) fn is_between(&self) -> bool {
+        match self {
+            Layer::Gzip(gzip) => gzip.is_between,
+            Layer::Zstd(zstd) => zstd.is_between,
+            Layer::Identity | Layer::PerhapsGzip => true,
+            Layer::Inflate(_) | Layer::UnknownDeflate | Layer::Brotli(_) => false,
+        }
+    }
+
     fn gzip() -> Layer {
         Layer::Gzip(Gzip { inflate: Box::new(Decompress::new_gzip(GZIP_WINDOW_LOG)), is_between: false })
     }

@@ -13,6 +13,9 @@ use bytes::{Buf, Bytes};
 
 use layer::Layer;
 
+/// What a request says that [`Body`] can undo.
+pub const ACCEPT_ENCODING: &str = "gzip, br, zstd, deflate";
+
 /// How many encodings may be stacked on one body.
 const MAX_LAYERS: usize = 2;
 /// The bytes that a layer may consume before it gives any. A zstd block of 128 KiB must have arrived whole.
@@ -34,7 +37,7 @@ const MAX_TIME: Duration = Duration::from_secs(5);
 /// A body that is decoded while it arrives.
 ///
 /// Each piece is given to [`Body::feed`], then [`Body::step`] is called until it does not say [`Fed::Busy`].
-pub(crate) struct Body {
+pub struct Body {
     /// The outermost first, which reads from the connection.
     stages: Vec<Stage>,
     /// The rest of the last piece.
@@ -50,7 +53,7 @@ pub(crate) struct Body {
 
 /// The state after a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fed {
+pub enum Fed {
     /// The last piece is not decoded yet: another step is needed.
     Busy,
     /// More may come.
@@ -93,6 +96,11 @@ impl Stage {
         }
         Ok((ran.n_read, ran.n_written))
     }
+
+    /// Whether nothing is missing of what was begun.
+    fn is_at_end(&self) -> bool {
+        self.has_ended || self.layer.is_between()
+    }
 }
 
 fn invalid(why: &'static str) -> io::Error {
@@ -102,7 +110,7 @@ fn invalid(why: &'static str) -> io::Error {
 impl Body {
     /// A body with the encodings of its `Content-Encoding` headers; `None` when one is unknown or there are too many.
     /// `expected_bytes` is the initial capacity.
-    pub(crate) fn new(encodings: &str, max_bytes: usize, expected_bytes: usize) -> Option<Body> {
+    pub fn new(encodings: &str, max_bytes: usize, expected_bytes: usize) -> Option<Body> {
         let names = encodings.split(',').map(str::trim).filter(|name| !name.is_empty());
         let names: Vec<String> = names.map(str::to_ascii_lowercase).filter(|name| name != "identity").collect();
         if names.len() > MAX_LAYERS {
@@ -124,13 +132,13 @@ impl Body {
     }
 
     /// The same body, which may also be a gzip file inside of its encodings, told by its first byte.
-    pub(crate) fn or_gzip_file(mut self) -> Body {
+    pub fn or_gzip_file(mut self) -> Body {
         self.stages.push(Stage::new(Layer::perhaps_gzip()));
         self
     }
 
     /// Takes the next bytes from the connection, once the last ones are decoded.
-    pub(crate) fn feed(&mut self, piece: Bytes) {
+    pub fn feed(&mut self, piece: Bytes) {
         debug_assert!(self.wire.is_empty(), "the last piece is decoded first");
         self.wire = piece;
     }
@@ -139,7 +147,7 @@ impl Body {
     ///
     /// # Errors
     /// When the bytes are not what the encodings say, or take far more work than their content is worth.
-    pub(crate) fn step(&mut self) -> io::Result<Fed> {
+    pub fn step(&mut self) -> io::Result<Fed> {
         let started = Instant::now();
         let mut n_bytes = 0;
         while n_bytes < STEP_BYTES && started.elapsed() < STEP_TIME {
@@ -157,6 +165,12 @@ impl Body {
             return Err(invalid("the encoding takes too long"));
         }
         Ok(if self.is_full() { Fed::Full } else { Fed::Busy })
+    }
+
+    /// Decodes all of the last piece.
+    fn run_all(&mut self) -> io::Result<()> {
+        while !self.is_full() && self.run_once()?.is_some() {}
+        Ok(())
     }
 
     /// Runs the innermost layer that can go on; `None` when none can.
@@ -212,48 +226,40 @@ impl Body {
     }
 
     /// The bytes decoded so far that were not dropped.
-    pub(crate) fn bytes(&self) -> &[u8] {
+    pub fn bytes(&self) -> &[u8] {
         &self.output
     }
 
     /// Drops the bytes decoded so far. They still count towards the bound.
-    pub(crate) fn drop_bytes(&mut self) {
+    pub fn drop_bytes(&mut self) {
         self.n_dropped += self.output.len();
         self.output.clear();
     }
 
     /// Everything that was decoded; less than was sent when the encoded body was truncated.
-    pub(crate) fn finish(self) -> Vec<u8> {
+    pub fn finish(self) -> Vec<u8> {
         self.output
     }
 }
 
-/// Decodes a whole body in pieces of this size; `None` when it is not what the encodings say.
-#[cfg(feature = "fuzzing")]
-pub fn decode_in_pieces(
-    encodings: &str,
-    is_gzip_file: bool,
-    wire: &[u8],
-    size: usize,
-    max_bytes: usize,
-) -> Option<Vec<u8>> {
-    let mut body = Body::new(encodings, max_bytes, 0)?;
-    if is_gzip_file {
-        body = body.or_gzip_file();
+/// Undoes one encoding of a body that is at hand, at most `max_bytes` of it and one more, and says whether its end was
+/// reached; `None` if the encoding is unknown or nothing comes out. There is no clock in it: the same bytes give the same.
+pub(crate) fn decode_whole(encoding: &[u8], wire: &[u8], max_bytes: usize) -> Option<(Vec<u8>, bool)> {
+    let mut body = Body::new(std::str::from_utf8(encoding).ok()?, max_bytes.saturating_add(1), 0)?;
+    if body.stages.is_empty() {
+        return None;
     }
-    for piece in wire.chunks(size) {
+    let mut is_sound = true;
+    for piece in wire.chunks(MAX_OUTPUT) {
         body.feed(Bytes::copy_from_slice(piece));
-        let fed = loop {
-            match body.step() {
-                Ok(Fed::Busy) => {}
-                fed => break fed.ok()?,
-            }
-        };
-        if fed != Fed::More {
+        is_sound = body.run_all().is_ok();
+        if !is_sound || body.is_full() || !body.wire.is_empty() {
             break;
         }
     }
-    Some(body.finish())
+    let has_ended = is_sound && !body.is_full() && body.stages.iter().all(Stage::is_at_end);
+    let is_packed = !body.output.is_empty() || (has_ended && !wire.is_empty());
+    is_packed.then_some((body.output, has_ended))
 }
 
 #[cfg(test)]
