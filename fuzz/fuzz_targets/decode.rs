@@ -18,7 +18,9 @@ fuzz_target!(|input: &[u8]| {
         assert!(whole.len() <= MAX_BYTES);
         assert_eq!(whole, torn);
     }
-    assert_eq!(whole.is_some(), torn.is_some());
+    // A layer that meets damage does not tell what it gave just before: between two layers that may be all of the body.
+    let is_stacked = encodings.contains(',') || (is_file && !encodings.is_empty());
+    assert!(is_stacked || whole.is_some() == torn.is_some());
 });
 
 /// Decodes a whole body in pieces of this size; `None` when it is not what the encodings say.

@@ -183,8 +183,12 @@ impl Body {
         }
         for index in (0..self.stages.len()).rev() {
             let stage = &self.stages[index];
+            // What the layers around it still hold is not part of the body, sound or not.
+            if stage.has_ended {
+                return Ok(None);
+            }
             let is_waiting = if index == 0 { self.wire.is_empty() } else { stage.input.is_empty() };
-            if stage.has_ended || (is_waiting && !stage.holds_more) {
+            if is_waiting && !stage.holds_more {
                 continue;
             }
             let ran = self.run_stage(index, room)?;
@@ -215,10 +219,8 @@ impl Body {
 
     /// Whether there are bytes behind the end of an encoding.
     fn is_past_end(&self) -> bool {
-        let has_input = |(index, stage): (usize, &Stage)| {
-            stage.has_ended && !(if index == 0 { self.wire.is_empty() } else { stage.input.is_empty() })
-        };
-        self.stages.iter().enumerate().any(has_input)
+        let Some(ended) = self.stages.iter().rposition(|stage| stage.has_ended) else { return false };
+        !self.wire.is_empty() || self.stages[..=ended].iter().any(|stage| !stage.input.is_empty() || stage.holds_more)
     }
 
     fn is_full(&self) -> bool {
@@ -420,6 +422,20 @@ mod tests {
             assert_eq!(decode(&mut body, &wire).unwrap(), Fed::More, "{encoding}");
             assert_eq!(decode(&mut body, &[0; 8]).unwrap(), Fed::Ended, "{encoding}");
             assert_eq!(body.finish(), b"text", "{encoding}");
+        }
+    }
+
+    #[test]
+    fn damage_far_behind_the_end_of_the_inner_encoding_is_none_however_it_arrives() {
+        let noise = (0..100_000_u32).map(|index| (index.wrapping_mul(2_654_435_761) >> 24) as u8);
+        let mut wire = gzip(&brotlied(b"text").into_iter().chain(noise).collect::<Vec<u8>>());
+        let checksum = wire.len() - 8;
+        wire[checksum] ^= 1;
+        for size in [1, 700, wire.len()] {
+            let mut body = Body::new("br, gzip", 1 << 20, 0).unwrap();
+            let fed = wire.chunks(size).map(|piece| decode(&mut body, piece).unwrap()).find(|fed| *fed == Fed::Ended);
+            assert_eq!(fed, Some(Fed::Ended), "in pieces of {size}");
+            assert_eq!(body.finish(), b"text", "in pieces of {size}");
         }
     }
 
