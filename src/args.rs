@@ -9,6 +9,7 @@ use crate::commands;
 use crate::exit::Failure;
 
 mod config;
+mod settings;
 
 /// Turns the web into text worth keeping.
 #[derive(Parser, Debug)]
@@ -69,7 +70,13 @@ pub fn command_line() -> clap::Command {
 /// `None` when the help or the version was asked for, which is printed here.
 pub fn parse(args: Vec<OsString>) -> Result<Option<Command>, Failure> {
     let args = config::merge_config_file(args, &Cli::command())?;
-    let parsed = Cli::command().try_get_matches_from(args).and_then(|matches| Cli::from_arg_matches(&matches));
+    let parsed = Cli::command().try_get_matches_from(args).and_then(|matches| {
+        let mut cli = Cli::from_arg_matches(&matches)?;
+        if let (Command::Crawl(args), Some((name, matches))) = (&mut cli.command, matches.subcommand()) {
+            args.settings = settings::by_flag(name, matches, &Cli::command());
+        }
+        Ok(cli)
+    });
     match parsed {
         Ok(cli) => Ok(Some(cli.command)),
         Err(answer) if !answer.use_stderr() => {

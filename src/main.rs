@@ -6,6 +6,7 @@ mod print;
 mod args;
 mod batch;
 mod commands;
+mod crawl_log;
 mod exit;
 mod fetch;
 mod log;

@@ -6,17 +6,38 @@ use std::path::Path;
 use pith_corpus::warc::{
     self, PageKind, Response, Revisit, ShardPosition, ShardWriter, Truncated, WriterOptions, pages_after,
 };
-use pith_crawler::{Page, Sink, StoredBody, StoredPage, Truncation};
+use pith_crawler::{LogEntry, Page, Sink, StoredBody, StoredPage, Truncation};
 
-/// Page shards as a sink.
+use crate::crawl_log::CrawlLog;
+
+/// Page shards, and a log beside them, as a sink.
 pub struct Shards {
     writer: Option<ShardWriter>,
+    log: Option<CrawlLog>,
 }
 
 impl Shards {
     /// Opens a folder of shards whose pages the frontier knows up to a position.
-    pub fn open(folder: &Path, options: WriterOptions, position: &[u8]) -> Result<Shards, pith_corpus::Error> {
-        Ok(Shards { writer: Some(ShardWriter::resume(folder, options, ShardPosition::from_bytes(position))?) })
+    pub fn open(
+        folder: &Path,
+        options: WriterOptions,
+        position: &[u8],
+        log: Option<CrawlLog>,
+    ) -> Result<Shards, pith_corpus::Error> {
+        let writer = ShardWriter::resume(folder, options, ShardPosition::from_bytes(position))?;
+        Ok(Shards { writer: Some(writer), log })
+    }
+
+    /// Writes the lines of the log. One that can no longer be written is given up: it must not cost the crawl.
+    fn write_log(&mut self) -> io::Result<()> {
+        match self.log.as_mut().map_or(Ok(()), CrawlLog::flush) {
+            Err(error) if !error.may_pass() => {
+                sayln!("the log ends here, the crawl goes on: {error}");
+                self.log = None;
+                Ok(())
+            }
+            flushed => flushed.map_err(sink_error),
+        }
     }
 
     fn writer(&mut self) -> io::Result<&mut ShardWriter> {
@@ -47,13 +68,29 @@ impl Sink for Shards {
         self.writer()?.put(&response).map_err(sink_error)
     }
 
+    fn log(&mut self, entry: &LogEntry) -> io::Result<()> {
+        if self.log.as_ref().is_some_and(CrawlLog::is_full) {
+            self.write_log()?;
+        }
+        if let Some(log) = &mut self.log {
+            log.put(entry);
+        }
+        Ok(())
+    }
+
+    fn flush_log(&mut self) -> io::Result<()> {
+        self.write_log()
+    }
+
     fn commit(&mut self) -> io::Result<Vec<u8>> {
+        self.write_log()?;
         let writer = self.writer()?;
         writer.commit().map_err(sink_error)?;
         Ok(writer.position().to_bytes())
     }
 
     fn finish(&mut self) -> io::Result<()> {
+        self.write_log()?;
         let finished = self.writer.as_mut().map_or(Ok(()), |writer| writer.finish().map_err(sink_error));
         if finished.is_ok() {
             self.writer = None;

@@ -34,6 +34,8 @@ mod inspect;
 mod lab;
 #[path = "main/layers.rs"]
 mod layers;
+#[path = "main/log.rs"]
+mod log;
 #[path = "main/near_duplicates.rs"]
 mod near_duplicates;
 #[path = "main/network.rs"]

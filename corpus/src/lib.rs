@@ -19,6 +19,7 @@ pub mod export;
 pub mod filter;
 pub mod folder;
 pub mod jsonl;
+pub mod log;
 pub mod manifest;
 pub mod parquet;
 pub mod split;

@@ -300,7 +300,7 @@ impl<'c, F: Frontier> Crawl<'c, F> {
                     self.settle_without_page()?;
                 }
             }
-            Processed::Store(settlement, page) => self.writer.put(settlement, *page),
+            Processed::Store(settlement, page) => self.writer.put(settlement, page),
         }
         Ok(())
     }
@@ -320,7 +320,7 @@ impl<'c, F: Frontier> Crawl<'c, F> {
     fn settled(&mut self, mut ended: Option<Ended>) -> Result<(), Error> {
         loop {
             if let Some(ended) = ended {
-                self.tell(&ended);
+                self.tell(ended);
                 self.totals = self.backend().totals();
                 self.progress.record(&self.totals);
             }

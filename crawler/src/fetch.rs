@@ -53,8 +53,8 @@ const BODY_SHARE: usize = 3;
 pub(crate) enum FetchResponse {
     /// Status 200 with a wanted body.
     Page(Box<Page>),
-    /// A redirect with its `Location`.
-    Redirect(String),
+    /// A redirect: its status and its `Location`.
+    Redirect(u16, String),
     /// Status 304: a page without a body that has the time of the stored copy.
     NotModified(Box<Page>),
     /// A body of an unwanted media type; it was not read.
@@ -160,7 +160,10 @@ impl Fetcher {
             200 => {}
             301 | 302 | 303 | 307 | 308 => {
                 let location = response.headers().get(LOCATION).map(|value| utf8_or_latin1(value.as_bytes()));
-                return Ok(location.map_or(FetchResponse::Status(status, None), FetchResponse::Redirect));
+                return Ok(match location {
+                    Some(location) => FetchResponse::Redirect(status, location),
+                    None => FetchResponse::Status(status, None),
+                });
             }
             _ => return Ok(FetchResponse::Status(status, retry_after(response.headers()))),
         }

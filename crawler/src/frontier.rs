@@ -34,7 +34,7 @@ mod durability;
 pub(crate) mod simulated_disk;
 
 pub use figures::{Gauges, HostTally, Offered, Totals};
-pub use lease::{Lease, LeaseId, Leases, Next, WorkerId};
+pub use lease::{Lease, LeaseId, Leases, Next, Trace, WorkerId};
 use link::write_host;
 pub use link::{Kind, Link, host_of};
 #[cfg(test)]

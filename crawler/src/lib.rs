@@ -14,12 +14,14 @@ mod cookies;
 mod domain;
 mod engine;
 mod error;
+mod failures;
 mod fetch;
 mod frontier;
 mod generations;
 mod host_name;
 mod links;
 mod load;
+mod log_entry;
 mod media_type;
 mod memory;
 mod mirror;
@@ -60,13 +62,15 @@ pub use cookies::Cookies;
 pub use domain::{registrable_domain, site};
 pub use engine::crawl;
 pub use error::Error;
+pub use failures::FailureRow;
 pub use frontier::{
     Claim, ContentMatch, FetchRecord, Frontier, FrontierError, Gauges, HostRest, HostTally, Kind, Lease, LeaseId,
     Leases, Link, LocalFrontier, LocalOptions, MemoryFrontier, MemoryOptions, Next, Offered, Outlinks, RestingHost,
-    Settled, SettledBatch, Settlement, StoredRobots, Totals, WorkerId, host_of, is_frontier_file, max_hosts,
+    Settled, SettledBatch, Settlement, StoredRobots, Totals, Trace, WorkerId, host_of, is_frontier_file, max_hosts,
 };
 pub use host_name::HostName;
 pub use links::{AnchorText, FoundLink, LinkScanner, PageLinks, RobotsDirectives, Source};
+pub use log_entry::LogEntry;
 pub use media_type::MediaType;
 pub use open_files::OpenFiles;
 pub use order::{

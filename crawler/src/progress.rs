@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 
 use crate::domain::registrable_domain;
+use crate::failures::{FailureRow, Failures};
 use crate::frontier::{Frontier, FrontierError, Gauges, HostTally, Totals};
 use crate::outcome::Outcome;
 use crate::snapshot::{seconds, seconds_if_any};
@@ -105,6 +106,10 @@ pub struct Report {
     pub reserved_this_run: BTreeMap<&'static str, u64>,
     /// Pages of this run whose wishes were not obeyed.
     pub unheard_this_run: Unheard,
+    /// Responses to this run's URLs, by status. Those to robots.txt, and of attempts that were repeated, are not among them.
+    pub statuses_this_run: BTreeMap<u16, u64>,
+    /// URLs that failed in this run, by outcome and status.
+    pub failures_this_run: Vec<FailureRow>,
     /// Pages stored, over all runs, as everything below.
     pub pages: u64,
     /// Their bytes.
@@ -133,6 +138,8 @@ pub struct Report {
 
 /// Measures the page rate while a crawl runs.
 pub(crate) struct Progress {
+    /// How the URLs of this run were answered.
+    pub(crate) failures: Failures,
     started: Instant,
     pages_before: u64,
     /// The totals when this run began.
@@ -149,6 +156,7 @@ impl Progress {
     pub(crate) fn new(totals: &Totals) -> Progress {
         let now = Instant::now();
         Progress {
+            failures: Failures::default(),
             started: now,
             pages_before: totals.of(Outcome::Stored),
             before: totals.clone(),
@@ -248,6 +256,8 @@ impl Progress {
             outcomes_this_run: counted_now.filter(|(_, count)| *count > 0).collect(),
             reserved_this_run: BTreeMap::new(),
             unheard_this_run: Unheard::default(),
+            statuses_this_run: self.failures.statuses(),
+            failures_this_run: self.failures.rows(),
             pages,
             bytes: totals.bytes,
             bytes_per_page: totals.bytes as f64 / (pages.max(1)) as f64,

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use crate::log_entry::LogEntry;
 use crate::page::Page;
 
 /// Stores pages. It runs on a thread of its own, so it may block while it compresses and writes.
@@ -16,6 +17,23 @@ pub trait Sink: Send {
     /// # Errors
     /// When it cannot be stored.
     fn put(&mut self, page: &Page) -> io::Result<()>;
+
+    /// Notes what became of a URL, once it is settled. The line may wait for [`Sink::flush_log`] or the next
+    /// [`Sink::commit`].
+    ///
+    /// # Errors
+    /// When it cannot be noted.
+    fn log(&mut self, _entry: &LogEntry) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Writes what was noted; called when there is nothing else to write.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    fn flush_log(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 
     /// Makes every page so far durable; gives the sink position, in a format of the sink's own. The frontier journals
     /// that position with the URLs that it settles: after a crash the sink can drop everything after it, because those

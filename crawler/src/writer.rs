@@ -12,6 +12,7 @@ use tokio::sync::{Notify, mpsc as replies};
 use self::pause::Pause;
 use crate::error::Error;
 use crate::frontier::Settlement;
+use crate::log_entry::LogEntry;
 use crate::page::Page;
 use crate::sink::Sink;
 
@@ -33,9 +34,15 @@ pub(crate) struct Committed {
     pub(crate) sink_position: Vec<u8>,
 }
 
+/// What the thread is given.
+enum Put {
+    Page(Box<Settlement>, Box<Page>),
+    Entry(Box<LogEntry>),
+}
+
 /// The handle on the writer thread.
 pub(crate) struct PageWriter {
-    pages: Option<mpsc::Sender<(Settlement, Page)>>,
+    pages: Option<mpsc::Sender<Put>>,
     committed: replies::UnboundedReceiver<io::Result<Committed>>,
     thread: Option<std::thread::JoinHandle<io::Result<()>>>,
     n_uncommitted: usize,
@@ -76,12 +83,19 @@ impl PageWriter {
     }
 
     /// Queues a page for writing.
-    pub(crate) fn put(&mut self, settlement: Settlement, page: Page) {
+    pub(crate) fn put(&mut self, settlement: Settlement, page: Box<Page>) {
         self.n_uncommitted += 1;
         self.backlog.bytes.fetch_add(page.body.len(), Ordering::Relaxed);
         if let Some(pages) = &self.pages {
             // The thread only ends early after it has sent an error, which `committed` will find.
-            let _ = pages.send((settlement, page));
+            let _ = pages.send(Put::Page(Box::new(settlement), page));
+        }
+    }
+
+    /// Queues a line for the log.
+    pub(crate) fn log(&self, entry: LogEntry) {
+        if let Some(pages) = &self.pages {
+            let _ = pages.send(Put::Entry(Box::new(entry)));
         }
     }
 
@@ -141,16 +155,31 @@ impl PageWriter {
 
 fn run(
     mut sink: Box<dyn Sink>,
-    pages: &mpsc::Receiver<(Settlement, Page)>,
+    pages: &mpsc::Receiver<Put>,
     committed: &replies::UnboundedSender<io::Result<Committed>>,
     backlog: &Backlog,
     pause: &Pause,
 ) -> io::Result<()> {
     let mut settlements: Vec<Settlement> = Vec::new();
     let mut bytes = 0;
+    let mut has_entries = false;
     let mut since = Instant::now();
     loop {
         let next = match pages.try_recv() {
+            Err(mpsc::TryRecvError::Empty) if settlements.is_empty() && has_entries => {
+                // Nothing else writes the log: the last lines before a long rest are not kept back.
+                match pages.recv_timeout(COMMIT_INTERVAL) {
+                    Err(mpsc::RecvTimeoutError::Timeout) => {
+                        has_entries = false;
+                        if let Err(error) = pause.retry(|| sink.flush_log()) {
+                            return report(error, committed, pause);
+                        }
+                        continue;
+                    }
+                    Err(mpsc::RecvTimeoutError::Disconnected) => Err(mpsc::TryRecvError::Disconnected),
+                    Ok(next) => Ok(next),
+                }
+            }
             Err(mpsc::TryRecvError::Empty) if settlements.is_empty() => {
                 pages.recv().map_err(|_| mpsc::TryRecvError::Disconnected)
             }
@@ -158,13 +187,19 @@ fn run(
         };
         let mut is_awaited = false;
         match next {
-            Ok((settlement, page)) => {
+            Ok(Put::Entry(entry)) => {
+                has_entries = true;
+                if let Err(error) = pause.retry(|| sink.log(&entry)) {
+                    return report(error, committed, pause);
+                }
+            }
+            Ok(Put::Page(settlement, page)) => {
                 if settlements.is_empty() {
                     since = Instant::now();
                 }
                 let page_bytes = page.body.len();
                 bytes += page_bytes + settlement.link_bytes();
-                settlements.push(settlement);
+                settlements.push(*settlement);
                 let taken = pause.retry(|| sink.put(&page));
                 backlog.take(page_bytes);
                 if let Err(error) = taken {
@@ -274,7 +309,7 @@ mod tests {
     fn put(writer: &mut PageWriter, lease: Lease) {
         let page = Page::empty(lease.link.url.clone());
         let record = FetchRecord { outcome: Outcome::Stored, bytes: 0, milliseconds: 0, digest: 0 };
-        writer.put(Settlement::new(lease, Settled::Done(record)), page);
+        writer.put(Settlement::new(lease, Settled::Done(record)), Box::new(page));
     }
 
     #[tokio::test]

@@ -8,10 +8,12 @@ mod report;
 mod seeds;
 
 use std::sync::{Arc, OnceLock};
+use std::time::SystemTime;
 
 use pith_corpus::Error;
 use pith_corpus::atomic_file::write_atomically;
 use pith_corpus::folder::{FolderKind, OwnedFolder};
+use pith_corpus::log::is_log_name;
 use pith_corpus::warc::is_shard_name;
 use pith_crawler::{
     Control, Explore, Frontier, LocalFrontier, LocalOptions, OpenFiles, Plan, Report, Sink, Stop, is_frontier_file,
@@ -25,11 +27,15 @@ use self::repair::Folders;
 pub use self::report::format_size;
 use self::report::{Display, advise, print_harvest, print_report, print_resting, report_json, save_topic};
 use super::corpus::failure;
+use crate::crawl_log::CrawlLog;
 use crate::exit::{Exit, Failure};
 use crate::signal::Signal;
 use crate::sink::Shards;
 
-/// What a crawl writes in its folder.
+/// The folder of the log in that of a crawl.
+const LOG_NAME: &str = "log/";
+
+/// What a crawl writes in its folder, beside the log.
 const NAMES: [&str; 6] = ["frontier/", "frontier/contents/", "pages/", "report.json", "topic.json", REACH_NAME];
 
 /// Crawls until nothing is left or a limit is reached.
@@ -54,6 +60,7 @@ pub fn run(args: Args) -> Result<Exit, Failure> {
         remove_previous_crawl(&mut folder).map_err(failure)?;
     }
     folder.claim(NAMES).map_err(failure)?;
+    let log = open_log(&args, &mut folder)?;
     let options = LocalOptions {
         host_budget: args.per_host.unwrap_or(u64::MAX),
         first_rest: plan.politeness.delay.least(),
@@ -75,7 +82,8 @@ pub fn run(args: Args) -> Result<Exit, Failure> {
     take_up(&args, &plan, &folders, &frontier)?;
     let mark = frontier.sink_position();
     let sink =
-        Shards::open(&folders.pages, shard_options(&args), &mark).map_err(|error| folders.shard_failure(error))?;
+        Shards::open(&folders.pages, shard_options(&args), &mark, log).map_err(|error| folders.shard_failure(error))?;
+    let started = SystemTime::now();
     let (report, signal) = crawl(&args, &plan, &frontier, Box::new(sink), mark)?;
     let report = report.map_err(damaged)?;
     frontier.checkpoint()?;
@@ -83,7 +91,7 @@ pub fn run(args: Args) -> Result<Exit, Failure> {
     if let Some(harvest) = &mut harvest {
         harvest.terms.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
     }
-    let json = serde_json::to_string_pretty(&report_json(&report, &frontier, harvest.as_ref(), &args)?)?;
+    let json = serde_json::to_string_pretty(&report_json(&report, &frontier, harvest.as_ref(), &args, started)?)?;
     if let Some(harvest) = &harvest {
         save_topic(&args.out.join("topic.json"), harvest)?;
     }
@@ -91,7 +99,7 @@ pub fn run(args: Args) -> Result<Exit, Failure> {
     if args.json {
         outln!("{json}");
     } else if !args.quiet {
-        print_report(&report)?;
+        print_report(&report, &args)?;
         print_resting(frontier.next_resting_host())?;
         advise(&report, &args);
         if args.recrawl {
@@ -143,6 +151,16 @@ fn crawl(
     Ok((report, signal.get().copied()))
 }
 
+/// The log of what becomes of every URL, unless none is wanted.
+fn open_log(args: &Args, folder: &mut OwnedFolder) -> Result<Option<CrawlLog>, Failure> {
+    if args.no_log {
+        return Ok(None);
+    }
+    let refused = |error| failure(error).hint("`--no-log` crawls without a log");
+    folder.claim([LOG_NAME]).map_err(refused)?;
+    CrawlLog::open(&folder.path().join(LOG_NAME), args.log_size).map(Some).map_err(refused)
+}
+
 /// URLs that could not be had through no fault of theirs.
 fn has_losses(report: &Report) -> bool {
     ["server-error", "no-connection", "timeout", "broken-answer", "robots-unreachable"]
@@ -170,6 +188,9 @@ fn remove_previous_crawl(folder: &mut OwnedFolder) -> Result<(), Error> {
         ["frontier/contents/", "frontier/"].into_iter().filter(|name| folder.has_claimed(name)).collect::<Vec<_>>()
     {
         folder.remove_below(name, is_frontier_file)?;
+    }
+    if folder.has_claimed(LOG_NAME) {
+        folder.remove_below(LOG_NAME, is_log_name)?;
     }
     if folder.has_claimed("pages/") {
         folder.remove_below("pages/", is_shard_name)?;

@@ -8,6 +8,7 @@ use pith_corpus::warc::{self, Reader, ReaderOptions, Reason, Summary};
 
 use crate::exit::{Exit, Failure};
 
+mod outcomes;
 mod record;
 mod report;
 
@@ -15,7 +16,8 @@ mod report;
 #[derive(clap::Args, Debug)]
 #[command(
     before_help = "Examples:\n  pith inspect crawl                                    count what a crawl holds\n  \
-                   pith inspect x.warc.gz --url http://example.com/ --headers  show the headers of one page",
+                   pith inspect x.warc.gz --url http://example.com/ --headers  show the headers of one page\n  \
+                   pith inspect crawl --outcomes not-found               list the URLs that were not found",
     after_help = "Reads .warc, .warc.gz, .warc.zst, .warc.lz4, WET, WAT, ARC and WACZ. Exit code 3: something was damaged, \
                   and is counted."
 )]
@@ -44,7 +46,12 @@ pub struct Args {
     #[arg(long, group = "view")]
     pub text: bool,
 
-    /// Print one JSON object
+    /// List what became of the URLs of a crawl, from its log: all of them, those with an outcome such as `not-found`, or
+    /// with a status such as 404
+    #[arg(long, value_name = "OUTCOME", num_args = 0..=1, default_missing_value = "all", conflicts_with_all = ["url", "record", "view"])]
+    pub outcomes: Option<String>,
+
+    /// Print one JSON object, or one for each URL with `--outcomes`
     #[arg(long)]
     pub json: bool,
 
@@ -58,6 +65,9 @@ pub fn run(args: Args) -> Result<Exit, Failure> {
     if args.url.is_none() && args.record.is_none() && (args.raw || args.headers || args.text) {
         return Err(Failure::usage("`--raw`, `--headers` and `--text` show one record")
             .hint("choose it with `--record N` or `--url URL`"));
+    }
+    if let Some(wanted) = &args.outcomes {
+        return outcomes::list(&args, wanted);
     }
     let files = files(&args.inputs)?;
     if args.url.is_some() || args.record.is_some() {

@@ -41,6 +41,7 @@ fn nothing_is_lost_and_nothing_comes_twice_after_many_kills() {
     println!("{kills} kills in {:?}", started.elapsed());
     assert_eq!(ended, 0, "kills that found the crawl ended");
     check_stored(&web, &stored(out.path()));
+    check_log(out.path());
 }
 
 /// Kills the program after a time; gives whether it had ended before.
@@ -68,6 +69,17 @@ fn check_stored(web: &RunningWeb, urls: &[String]) {
     assert_eq!(urls.len(), distinct.len(), "a page was stored twice");
     let missing: Vec<_> = expected.difference(&distinct).collect();
     assert!(missing.is_empty(), "lost {missing:?}");
+}
+
+/// The log is whole after every kill. Lines of the moment before one may be missing.
+#[track_caller]
+fn check_log(out: &std::path::Path) {
+    let lines = crate::log::lines(out);
+    let logged: BTreeSet<&str> = lines.iter().filter_map(|line| line["url"].as_str()).collect();
+    let stored = stored(out);
+    let n_logged = stored.iter().filter(|url| logged.contains(url.as_str())).count();
+    println!("{} lines in the log, with {n_logged} of {} stored pages", lines.len(), stored.len());
+    assert!(n_logged > 0, "nothing was logged");
 }
 
 /// Kills in the test of politeness unless `PITH_KILLS` says otherwise; each takes about a second.

@@ -44,6 +44,11 @@ fn crawl_files(folder: &Path) -> Option<BTreeSet<String>> {
     if files.contains("frontier/") {
         files.insert("frontier/contents/".to_owned());
     }
+    let is_log =
+        |name: &str| is_folder(name) && crate::log::log_files(&folder.join(name)).is_ok_and(|files| !files.is_empty());
+    if is_log("log") {
+        files.insert("log/".to_owned());
+    }
     let fields = [
         ("report.json", ["pages", "outcomes"]),
         ("topic.json", ["harvest_rate", "terms"]),

@@ -4,14 +4,15 @@ use super::Crawl;
 use super::settling::Ended;
 use crate::control::Session;
 use crate::frontier::{Frontier, Settled, Settlement};
+use crate::log_entry::LogEntry;
 use crate::outcome::Outcome;
 use crate::progress::{Status, errors};
 use crate::snapshot::{Phase, Snapshot};
 
 impl<F: Frontier> Crawl<'_, F> {
     /// Tells whoever looks, and the log, which URLs are settled.
-    pub(super) fn tell(&mut self, ended: &Ended) {
-        for Settlement { lease, settled, .. } in &ended.batch {
+    pub(super) fn tell(&mut self, ended: Ended) {
+        for Settlement { lease, settled, .. } in ended.batch {
             let url = &lease.link.url;
             self.held.0.remove(&lease.id);
             if ended.result.fenced.contains(&lease.id) {
@@ -28,7 +29,9 @@ impl<F: Frontier> Crawl<'_, F> {
                         milliseconds,
                         "settled"
                     );
-                    self.processor.live().settled(url, record);
+                    self.progress.failures.count(url, record.outcome, lease.trace.status);
+                    self.processor.live().settled(url, &record);
+                    self.writer.log(LogEntry::of(lease, &record));
                 }
                 Settled::Retry => tracing::debug!(url = url.as_str(), attempts = lease.attempts + 1, "to be retried"),
             }

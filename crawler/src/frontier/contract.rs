@@ -185,7 +185,14 @@ fn done(outcome: Outcome) -> Settled {
 
 /// Another holder of the same lease.
 fn copy(lease: &Lease) -> Lease {
-    Lease { link: lease.link.clone(), attempts: lease.attempts, validators: None, patience: None, id: lease.id }
+    Lease {
+        link: lease.link.clone(),
+        attempts: lease.attempts,
+        validators: None,
+        patience: None,
+        trace: lease.trace.clone(),
+        id: lease.id,
+    }
 }
 
 macro_rules! contract {

@@ -15,10 +15,11 @@ use std::io::{BufReader, Read, Seek, SeekFrom};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
+use url::Url;
 use xxhash_rust::xxh3::xxh3_64;
 
 use self::batch::{BatchHeader, HEADER_BYTES as BATCH_HEADER_BYTES};
-use self::event::{decode, encode, encode_link};
+use self::event::{decode, encode, encode_link, is_link};
 use self::syncer::Syncer;
 use super::Link;
 use super::files::{self, io_error, open_append, sync_folder};
@@ -166,7 +167,7 @@ impl Journal {
             self.file.read_exact_at(&mut bytes, offset).map_err(io_error(&self.path, "read"))?;
         }
         match bytes {
-            [b'U' | b'T' | b'I' | b'J', _, _, _, _, number @ ..] => Ok(u32::from_le_bytes(number)),
+            [record, _, _, _, _, number @ ..] if is_link(record) => Ok(u32::from_le_bytes(number)),
             _ => Err(Error::Damaged { path: self.path.clone(), offset, what: "expected the record of a URL" }),
         }
     }
@@ -178,6 +179,17 @@ impl Journal {
                 Ok((url, priority, link))
             }
             _ => Err(Error::Damaged { path: self.path.clone(), offset, what: "expected the record of a URL" }),
+        }
+    }
+
+    /// The URL of the page that a link was found on; nothing for a seed.
+    pub(super) fn source_of(&self, link: &Link) -> Result<Option<Url>, Error> {
+        if link.found_on < HEADER_BYTES || link.found_on >= self.end() {
+            return Ok(None);
+        }
+        match self.event_at(link.found_on)? {
+            Some(Event::New { link, .. } | Event::Improved { link, .. }) => Ok(Some(link.url)),
+            _ => Ok(None),
         }
     }
 
@@ -345,6 +357,7 @@ mod tests {
     fn events() -> Vec<Event> {
         let link = Link { hops: 2, kind: Kind::Sitemap, ..Link::page("http://a.test/b?c=1".parse().unwrap(), 3) };
         let later = link.clone();
+        let found = Link { found_on: 1 << 40, ..link.clone() };
         let record = FetchRecord { outcome: Outcome::Stored, bytes: 9, milliseconds: 7, digest: 5 };
         let kept_at = UNIX_EPOCH + Duration::from_millis(1_767_225_600_123);
         let validators = Validators { etag: Some("\"7\"".into()), last_modified: None, kept_at };
@@ -352,6 +365,8 @@ mod tests {
             Event::Host { name: "a.test".into() },
             Event::New { host: 0, url: 0, priority: Priority(4), link: link.clone() },
             Event::New { host: 0, url: 1, priority: Priority(4), link: Link { anchor: "olá".into(), ..link } },
+            Event::New { host: 0, url: 2, priority: Priority(4), link: found.clone() },
+            Event::Postponed { link: Link { anchor: "olá".into(), ..found } },
             Event::Promoted { host: 0, offset: 28, priority: Priority(1) },
             Event::Forgotten { host: 3 },
             Event::Postponed { link: Link { anchor: "olá".into(), ..later.clone() } },

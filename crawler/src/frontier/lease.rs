@@ -1,9 +1,24 @@
 //! Leases: the exclusive right to fetch a URL, until it is settled, given back or not renewed.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
+
+use url::Url;
 
 use super::Link;
 use crate::validators::Validators;
+
+/// What the log tells of a lease beside its outcome.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Trace {
+    /// The page where the link was found, if the backend knows it; `None` for a seed.
+    pub found_on: Option<Url>,
+    /// When it was requested. This and what follows is set after the fetch.
+    pub requested_at: Option<SystemTime>,
+    /// The status of the response.
+    pub status: Option<u16>,
+    /// Where the response redirects to.
+    pub redirect: Option<Url>,
+}
 
 /// The exclusive right to fetch one URL. While its host is being fetched from, no other URL of that host is leased.
 #[derive(Debug)]
@@ -17,6 +32,8 @@ pub struct Lease {
     pub validators: Option<Box<Validators>>,
     /// How long the response may take while other hosts wait for a slot; `None` for as long as it needs.
     pub patience: Option<Duration>,
+    /// Where the link was found, and how it was answered.
+    pub trace: Box<Trace>,
     /// The backend's handle on the URL.
     pub id: LeaseId,
 }
@@ -81,6 +98,7 @@ pub enum Leases {
 }
 
 /// What to do next.
+#[expect(clippy::large_enum_variant, reason = "it is taken apart at once, and never kept")]
 #[derive(Debug)]
 pub enum Next {
     /// Fetch this URL.

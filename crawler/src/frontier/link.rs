@@ -45,6 +45,8 @@ pub struct Link {
     pub anchor: String,
     /// The words around the anchor; empty unless the ordering policy reads them.
     pub context: String,
+    /// The page where it was found, in the terms of the backend, which sets it; zero for none.
+    pub found_on: u64,
 }
 
 impl Link {
@@ -55,7 +57,7 @@ impl Link {
 
     /// A page found at a distance from the seeds.
     pub fn page(url: Url, depth: u32) -> Link {
-        Link { url, depth, hops: 0, kind: Kind::Page, anchor: String::new(), context: String::new() }
+        Link { url, depth, hops: 0, kind: Kind::Page, anchor: String::new(), context: String::new(), found_on: 0 }
     }
 
     /// The host name that pacing uses: with the port where that is not the default of the scheme.

@@ -118,7 +118,7 @@ impl<F: Frontier> Processor<'_, F> {
             }
             let (depth, hops) = if is_own { (from.depth, from.hops + 1) } else { (depth, 0) };
             let (anchor, context) = (link.anchor, link.context);
-            links.push(Link { url: link.url, depth, hops, kind: Kind::Page, anchor, context });
+            links.push(Link { url: link.url, depth, hops, kind: Kind::Page, anchor, context, found_on: 0 });
         }
         {
             let mut mirrors = self.mirrors.borrow_mut();

@@ -173,7 +173,7 @@ impl<F: Frontier> Processor<'_, F> {
     ) -> Result<(), Error> {
         let body = match response {
             Ok(FetchResponse::Page(page)) if page.truncation.is_none() => page.body.to_vec(),
-            Ok(FetchResponse::Redirect(target)) => {
+            Ok(FetchResponse::Redirect(_, target)) => {
                 let next = resolve_reference(&at.url, &target).filter(|next| next.origin() == origin.origin());
                 if let Some(next) = next.filter(|_| at.n_hops < MAX_HOPS) {
                     let bytes = next.as_str().len();

@@ -1,6 +1,6 @@
 //! What a response means: the outcome of its URL, a retry, or a page to store.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 
@@ -23,6 +23,8 @@ impl<F: Frontier> Processor<'_, F> {
         reader: BodyReader,
         elapsed: Duration,
     ) -> Result<Processed, Error> {
+        lease.trace.status = status_of(&response);
+        lease.trace.requested_at = SystemTime::now().checked_sub(elapsed);
         if lease.link.kind == Kind::Probe {
             let body = match &response {
                 Ok(FetchResponse::Page(page)) => Some(&page.body[..]),
@@ -38,7 +40,7 @@ impl<F: Frontier> Processor<'_, F> {
                     BodyReader::Links(scanner) => self.store_and_read(lease, page, scanner, elapsed).await,
                 };
             }
-            Ok(FetchResponse::Redirect(target)) => return self.redirect(lease, &target, elapsed).await,
+            Ok(FetchResponse::Redirect(_, target)) => return self.redirect(lease, &target, elapsed).await,
             Ok(FetchResponse::NotModified(mut page)) => {
                 page.preferences = Some(self.known_before(&page.url).await?.to_json());
                 lease.validators = Validators::renewed(lease.validators.take(), &page);
@@ -76,14 +78,14 @@ impl<F: Frontier> Processor<'_, F> {
     }
 
     /// A redirect is settled with its target, which goes through the frontier like any link.
-    async fn redirect(&self, lease: Lease, target: &str, elapsed: Duration) -> Result<Processed, Error> {
+    async fn redirect(&self, mut lease: Lease, target: &str, elapsed: Duration) -> Result<Processed, Error> {
+        let url = resolve_reference(&lease.link.url, target).and_then(canonicalize);
+        lease.trace.redirect = url.clone();
         let from = &lease.link;
         if from.hops >= MAX_HOPS {
             return Ok(settle(lease, done(Outcome::TooManyRedirects, 0, elapsed)));
         }
-        let Some(url) = resolve_reference(&from.url, target).and_then(canonicalize) else {
-            return Ok(settle(lease, done(Outcome::NoContent, 0, elapsed)));
-        };
+        let Some(url) = url else { return Ok(settle(lease, done(Outcome::NoContent, 0, elapsed))) };
         if url.host() != from.url.host() {
             self.mirrors.borrow_mut().record_pointer(&from.url, &url);
         }
@@ -103,5 +105,15 @@ impl<F: Frontier> Processor<'_, F> {
         let outlinks = Some(Outlinks { links: vec![link], is_redirect: true, text: Bytes::new() });
         let settled = done(Outcome::Redirected, 0, elapsed);
         Ok(Processed::Settle(Settlement { lease, settled, outlinks }))
+    }
+}
+
+/// The status of a response, if there was one.
+fn status_of(response: &Result<FetchResponse, Outcome>) -> Option<u16> {
+    match response {
+        Ok(FetchResponse::Page(page) | FetchResponse::NotModified(page)) => Some(page.status),
+        Ok(FetchResponse::Redirect(status, _) | FetchResponse::Status(status, _)) => Some(*status),
+        Ok(FetchResponse::Unwanted) => Some(200),
+        Ok(FetchResponse::NotNow(_)) | Err(_) => None,
     }
 }

@@ -207,7 +207,7 @@ impl<F: Frontier> Processor<'_, F> {
                 let rules = Robots::parse(&page.body, &self.plan.identity.product);
                 RobotsAnswer::Rules(Arc::new(rules), page.body)
             }
-            Ok(FetchResponse::Redirect(target)) => {
+            Ok(FetchResponse::Redirect(_, target)) => {
                 resolve_reference(at, &target).map_or_else(allow_all, RobotsAnswer::Redirect)
             }
             Ok(FetchResponse::Status(429 | 500.., _)) => RobotsAnswer::Failed,

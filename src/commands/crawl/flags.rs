@@ -188,6 +188,12 @@ pub struct Args {
     /// Compression level: 1 to 19 for zstd (default 3; 1 takes less time and 8 % more room), 1 to 9 for gzip (6)
     #[arg(long, value_name = "N")]
     pub(super) level: Option<i32>,
+    /// Write no log of what became of every URL
+    #[arg(long)]
+    pub(super) no_log: bool,
+    /// The oldest files of the log go when it has this many bytes
+    #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = size, conflicts_with = "no_log")]
+    pub(super) log_size: u64,
     /// Print the report as JSON on stdout
     #[arg(long)]
     pub(super) json: bool,
@@ -196,6 +202,9 @@ pub struct Args {
     pub(super) quiet: bool,
     #[command(flatten)]
     pub(super) log: LogArgs,
+    /// Every setting by the name of its flag, without what is secret.
+    #[arg(skip)]
+    pub settings: serde_json::Map<String, serde_json::Value>,
 }
 
 impl Args {

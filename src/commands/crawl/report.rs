@@ -7,7 +7,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use pith_corpus::atomic_file::write_atomically;
-use pith_crawler::{Harvest, LocalFrontier, Phase, Report, RestingHost, Snapshots, Status, Stop};
+use pith_corpus::log::format_time as format_time_of_day;
+use pith_crawler::{FailureRow, Harvest, LocalFrontier, Phase, Report, RestingHost, Snapshots, Status, Stop};
 use serde_json::Value;
 
 use super::flags::Args;
@@ -107,8 +108,18 @@ pub(super) fn report_json(
     frontier: &LocalFrontier,
     harvest: Option<&Harvest>,
     args: &Args,
+    started: SystemTime,
 ) -> Result<Value, Failure> {
-    let mut report_json = serde_json::to_value(report)?;
+    let mut report_json = serde_json::json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "started": format_time_of_day(started),
+        "ended": format_time_of_day(SystemTime::now()),
+        "seeds": args.urls,
+        "settings": args.settings,
+    });
+    if let (Value::Object(all), Value::Object(figures)) = (&mut report_json, serde_json::to_value(report)?) {
+        all.extend(figures);
+    }
     if let Some(harvest) = harvest {
         report_json["topic"] = harvest_json(harvest);
     }
@@ -149,7 +160,7 @@ pub(super) fn print_harvest(harvest: &Harvest) -> Result<(), Failure> {
     Ok(())
 }
 
-pub(super) fn print_report(report: &Report) -> Result<(), Failure> {
+pub(super) fn print_report(report: &Report, args: &Args) -> Result<(), Failure> {
     let stopped = match report.stopped {
         Stop::Finished => "nothing is left to fetch",
         Stop::Pages => "the limit of pages is reached",
@@ -180,6 +191,15 @@ pub(super) fn print_report(report: &Report) -> Result<(), Failure> {
     outln!("\n{}{}", if is_first_run { "" } else { "this run: " }, list(&report.outcomes_this_run));
     if !report.reserved_this_run.is_empty() {
         outln!("reserved by their owners: {}", list(&report.reserved_this_run));
+    }
+    report.failures_this_run.iter().try_for_each(print_failure)?;
+    if report.failures_this_run.iter().any(|row| row.urls > row.first.len() as u64) && !args.no_log {
+        outln!("`pith inspect {} --outcomes NAME` lists them all", args.out.display());
+    }
+    if !report.statuses_this_run.is_empty() {
+        let statuses: Vec<String> =
+            report.statuses_this_run.iter().map(|(status, n)| format!("{status} {n}")).collect();
+        outln!("by status: {}", statuses.join(", "));
     }
     outln!(
         "Crawled {} pages of {} domains in {:.1} seconds ({:.1} pages/s), {:.3} seconds on average per request, {}",
@@ -218,6 +238,14 @@ pub(super) fn advise(report: &Report, args: &Args) {
     if !has_contact && !args.allow_private {
         sayln!("nobody who minds this crawl can reach you: `--contact` puts a URL or a mail address into its name");
     }
+}
+
+/// `refused 401  12  http://a.example/x, http://a.example/y, …`.
+fn print_failure(row: &FailureRow) -> Result<(), Failure> {
+    let name = row.status.map_or(row.outcome.to_owned(), |status| format!("{} {status}", row.outcome));
+    let more = if row.urls > row.first.len() as u64 { ", …" } else { "" };
+    outln!("  {name:<22} {:>9}  {}{more}", row.urls, row.first.join(", "));
+    Ok(())
 }
 
 /// How many URLs wait, and how many of them for hosts that have had their share.

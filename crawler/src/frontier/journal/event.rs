@@ -13,6 +13,9 @@ use crate::validators::Validators;
 const MAX_ANCHOR_BYTES: usize = 160;
 const MAX_CONTEXT_BYTES: usize = 320;
 
+/// What makes the type of a record a small letter.
+const FOUND: u8 = b'a' - b'A';
+
 /// One change of the frontier.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::frontier) enum Event {
@@ -44,14 +47,19 @@ pub(in crate::frontier) enum Event {
     SinkPosition { sink_position: Vec<u8> },
 }
 
-/// Encodes a link, without or with its text: `types` are the two types of record.
+/// Encodes a link: `types` are the types of record without and with its text. Where it is known on which page the link
+/// was found, the type is a small letter.
 pub(super) fn encode_link(types: [u8; 2], host: u32, url: u32, priority: Priority, link: &Link, out: &mut Vec<u8>) {
     let has_text = !link.anchor.is_empty() || !link.context.is_empty();
-    out.push(types[usize::from(has_text)]);
+    let is_found = link.found_on != 0;
+    out.push(types[usize::from(has_text)] | if is_found { FOUND } else { 0 });
     out.extend(host.to_le_bytes());
     out.extend(url.to_le_bytes());
     out.extend([priority.0, link.hops, link.kind.code()]);
     out.extend(link.depth.to_le_bytes());
+    if is_found {
+        out.extend(link.found_on.to_le_bytes());
+    }
     put_text(link.url.as_str().as_bytes(), out);
     if has_text {
         put_text(truncated(&link.anchor, MAX_ANCHOR_BYTES).as_bytes(), out);
@@ -142,18 +150,19 @@ pub(super) fn decode(bytes: &[u8]) -> Option<(Event, usize)> {
     let event = match fields.byte()? {
         b'H' => Event::Host { name: fields.text()? },
         b'F' => Event::Forgotten { host: fields.u32()? },
-        record @ (b'U' | b'T' | b'I' | b'J' | b'L' | b'K') => {
-            let has_text = matches!(record, b'T' | b'J' | b'K');
+        record if is_link(record) || is_postponed(record) => {
+            let has_text = matches!(record & !FOUND, b'T' | b'J' | b'K');
             let host = fields.u32()?;
             let number = fields.u32()?;
             let priority = Priority(fields.byte()?);
             let hops = fields.byte()?;
             let kind = Kind::from_code(fields.byte()?)?;
             let depth = fields.u32()?;
+            let found_on = if record & FOUND == 0 { 0 } else { fields.u64()? };
             let url = fields.text()?.parse().ok()?;
             let (anchor, context) = if has_text { (fields.text()?, fields.text()?) } else { Default::default() };
-            let link = Link { url, depth, hops, kind, anchor, context };
-            match record {
+            let link = Link { url, depth, hops, kind, anchor, context, found_on };
+            match record & !FOUND {
                 b'U' | b'T' => Event::New { host, url: number, priority, link },
                 b'L' | b'K' => Event::Postponed { link },
                 _ => Event::Improved { host, url: number, priority, link },
@@ -192,6 +201,15 @@ pub(super) fn decode(bytes: &[u8]) -> Option<(Event, usize)> {
         _ => return None,
     };
     Some((event, fields.at))
+}
+
+/// Whether a type of record is that of a URL.
+pub(super) fn is_link(record: u8) -> bool {
+    matches!(record & !FOUND, b'U' | b'T' | b'I' | b'J')
+}
+
+fn is_postponed(record: u8) -> bool {
+    matches!(record & !FOUND, b'L' | b'K')
 }
 
 /// Reads fixed-size and length-prefixed fields one after the other, with bounds checks.

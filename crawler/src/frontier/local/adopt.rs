@@ -81,7 +81,8 @@ impl Inner {
         self.leased_urls.insert(number);
         self.drop_stale(host)?;
         self.update_host_priority(host);
-        let lease = Lease { link, attempts: 0, validators: None, patience: None, id: id.leased(fence) };
+        let lease =
+            Lease { link, attempts: 0, validators: None, patience: None, trace: Box::default(), id: id.leased(fence) };
         Ok(StoredLease { lease, is_new, is_refresh })
     }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::super::hosts::HostState;
 use super::super::scores::Score;
-use super::super::{Kind, Lease, Link, Next};
+use super::super::{Kind, Lease, Link, Next, Trace};
 use super::lanes::Lanes;
 use super::{ActiveLease, Inner, LeaseKey, is_set};
 use crate::error::Error;
@@ -180,7 +180,8 @@ impl Inner {
         );
         self.leased_urls.insert(url);
         self.drop_stale(number)?;
-        Ok(Lease { link, attempts, validators: None, patience, id: id.leased(fence) })
+        let trace = Box::new(Trace { found_on: self.journal.source_of(&link)?, ..Trace::default() });
+        Ok(Lease { link, attempts, validators: None, patience, trace, id: id.leased(fence) })
     }
 
     /// The URL of a queue entry, and the newest of its records.

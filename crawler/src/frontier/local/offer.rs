@@ -10,6 +10,9 @@ use super::{Inner, LeaseKey, is_set};
 use crate::error::Error;
 use crate::order::{FetchedPage, Priority};
 
+/// Stands for the page where a link was found, where there is none.
+const SEED: u64 = 0;
+
 /// Bytes of journal after which a checkpoint is written, to bound the time of the next opening.
 const CHECKPOINT_BYTES: u64 = 128 << 20;
 
@@ -28,7 +31,7 @@ impl Inner {
         self.seen.prefetch(&fingerprints);
         let mut offered = Offered::default();
         for (link, fingerprint) in links.iter().zip(fingerprints) {
-            match self.add(fingerprint, link)? {
+            match self.add(fingerprint, link, SEED)? {
                 Added::New => offered.new += 1,
                 Added::Known => offered.known += 1,
                 Added::Postponed => offered.postponed += 1,
@@ -56,7 +59,7 @@ impl Inner {
         self.seen.prefetch(&fingerprints);
         for (link, fingerprint) in found.links.iter().zip(fingerprints) {
             if distinct.remove(&fingerprint) {
-                self.add(fingerprint, link)?;
+                self.add(fingerprint, link, id.offset)?;
             }
         }
         self.distinct_links = distinct;
@@ -71,9 +74,10 @@ impl Inner {
         links.iter().map(|link| self.fingerprint(&link.url)).collect()
     }
 
-    /// Adds a link, or takes what it says about a known URL.
-    fn add(&mut self, fingerprint: u64, link: &Link) -> Result<Added, Error> {
+    /// Adds a link of the page whose record is at `found_on`, or takes what it says about a known URL.
+    fn add(&mut self, fingerprint: u64, link: &Link, found_on: u64) -> Result<Added, Error> {
         let Some(url) = self.seen.get(fingerprint)? else {
+            let link = &Link { found_on, ..link.clone() };
             if self.postpone(fingerprint, link)? {
                 return Ok(Added::Postponed);
             }
@@ -81,7 +85,7 @@ impl Inner {
             return Ok(Added::New);
         };
         if self.claims.contains(url) {
-            self.improve(url, link)?;
+            self.improve(url, &Link { found_on, ..link.clone() })?;
         }
         self.offer_known(url, link)?;
         Ok(Added::Known)

@@ -29,7 +29,8 @@ impl State {
             self.n_leased += 1;
             let id = self.hold(u128::from(url), worker, now);
             let Entry { link, attempts, .. } = &self.urls[url as usize];
-            granted.push(Lease { link: link.clone(), attempts: *attempts, validators: None, patience: None, id });
+            let (link, attempts, trace) = (link.clone(), *attempts, Box::default());
+            granted.push(Lease { link, attempts, validators: None, patience: None, trace, id });
         }
         if !granted.is_empty() {
             return Leases::Granted(granted);
