@@ -20,6 +20,8 @@ mod names;
 mod patient;
 mod queue;
 mod records;
+#[cfg(feature = "redis")]
+mod redis;
 mod robots_file;
 mod scores;
 mod seen;
@@ -44,6 +46,8 @@ pub use local::{LocalFrontier, LocalOptions, RestingHost, max_hosts};
 pub use memory::{MemoryFrontier, MemoryOptions};
 pub use names::is_frontier_file;
 pub(crate) use patient::PatientFrontier;
+#[cfg(feature = "redis")]
+pub use redis::{CrawlSettings, RedisAddress, RedisFrontier, RedisOptions};
 pub use settlement::{FetchRecord, Outlinks, Settled, SettledBatch, Settlement};
 
 use std::time::{Duration, SystemTime};

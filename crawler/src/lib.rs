@@ -65,6 +65,8 @@ pub use frontier::{
     Leases, Link, LocalFrontier, LocalOptions, MemoryFrontier, MemoryOptions, Next, Offered, Outlinks, RestingHost,
     Settled, SettledBatch, Settlement, StoredRobots, Totals, WorkerId, host_of, is_frontier_file, max_hosts,
 };
+#[cfg(feature = "redis")]
+pub use frontier::{CrawlSettings, RedisAddress, RedisFrontier, RedisOptions};
 pub use host_name::HostName;
 pub use links::{AnchorText, FoundLink, LinkScanner, PageLinks, RobotsDirectives, Source};
 pub use media_type::MediaType;

@@ -13,6 +13,7 @@ mod least_visited;
 mod level;
 mod opic;
 mod pagerank;
+mod shared;
 mod topic;
 
 pub use backlink::Backlink;
@@ -23,6 +24,7 @@ pub use least_visited::LeastVisited;
 pub use level::Level;
 pub use opic::Opic;
 pub use pagerank::PageRank;
+pub use shared::{HostOrder, ScoreOrder, SharedOrder};
 pub use topic::{Harvest, PageClassifier, Topic, TopicModel};
 
 use crate::frontier::Link;
@@ -128,6 +130,12 @@ pub trait OrderingPolicy: Send {
     /// because the longest queue decides when the crawl can end.
     fn host_priority(&self, host: &HostCounts) -> u64 {
         u64::from(host.best.0) << 32 | (u64::from(u32::MAX) - host.pending.min(u64::from(u32::MAX)))
+    }
+
+    /// How machines that share a frontier keep this order, where each of them knows a part of the crawl only; `None` for
+    /// a policy that needs all of it in one place.
+    fn shared(&self) -> Option<SharedOrder> {
+        None
     }
 
     /// The state of the policy besides the scores, in a few bytes. It is logged with every page, so that a crash does

@@ -3,7 +3,6 @@
 use std::collections::{BTreeSet, HashSet};
 use std::time::{Duration, UNIX_EPOCH};
 
-use futures_util::FutureExt;
 use tempfile::TempDir;
 
 use super::{
@@ -12,7 +11,7 @@ use super::{
     Settlement, Totals, WorkerId,
 };
 use crate::clock::Clock;
-use crate::order::{Breadth, HostCounts, Level, Opic, OrderingPolicy, Priority};
+use crate::order::{Breadth, HostCounts, HostOrder, Level, Opic, OrderingPolicy, Priority, ScoreOrder, SharedOrder};
 use crate::outcome::Outcome;
 
 /// What a frontier is opened with.
@@ -67,7 +66,29 @@ impl Backend for Memory {
     }
 }
 
-/// A frontier as one worker uses it; these backends answer at once.
+/// On Redis, in so many partitions: one server for all tests, a crawl of its own for each.
+#[cfg(feature = "redis")]
+struct Redis<const PARTITIONS: u16>;
+
+#[cfg(feature = "redis")]
+impl<const PARTITIONS: u16> Backend for Redis<PARTITIONS> {
+    type Frontier = super::RedisFrontier;
+
+    fn open(settings: Settings, _: &TempDir) -> super::RedisFrontier {
+        let address = super::redis::tests::address().expect("the caller has looked for a server");
+        let options = super::RedisOptions {
+            host_budget: settings.host_budget,
+            tracks_depth: true,
+            lease_time: None,
+            partitions: Some(PARTITIONS),
+            clock: Some(settings.clock),
+            ..super::RedisOptions::new(address, "one", settings.order)
+        };
+        at_once(super::RedisFrontier::open(options, &super::CrawlSettings::new())).unwrap()
+    }
+}
+
+/// A frontier as one worker uses it.
 struct Bench<F> {
     frontier: F,
     worker: WorkerId,
@@ -87,7 +108,11 @@ fn open_with<B: Backend>(settings: Settings) -> Bench<B::Frontier> {
 }
 
 fn at_once<T>(call: impl Future<Output = T>) -> T {
-    call.now_or_never().expect("the backend answers at once")
+    thread_local! {
+        static RUNTIME: tokio::runtime::Runtime =
+            tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    }
+    RUNTIME.with(|runtime| runtime.block_on(call))
 }
 
 impl<F: Frontier> Bench<F> {
@@ -195,6 +220,22 @@ macro_rules! contract {
         }
         mod memory {
             $(#[test] fn $name() { super::$name::<super::Memory>() })+
+        }
+        #[cfg(feature = "redis")]
+        mod redis {
+            $(#[test] fn $name() {
+                if super::super::redis::tests::has_server() {
+                    super::$name::<super::Redis<1>>()
+                }
+            })+
+        }
+        #[cfg(feature = "redis")]
+        mod redis_partitions {
+            $(#[test] fn $name() {
+                if super::super::redis::tests::has_server() {
+                    super::$name::<super::Redis<5>>()
+                }
+            })+
         }
     };
 }
@@ -370,6 +411,9 @@ pub(super) struct MostFound;
 impl OrderingPolicy for MostFound {
     fn name(&self) -> &'static str {
         "most-found"
+    }
+    fn shared(&self) -> Option<SharedOrder> {
+        Some(SharedOrder { hosts: HostOrder::Best, scores: ScoreOrder::Count(201) })
     }
     fn keeps_scores(&self) -> bool {
         true

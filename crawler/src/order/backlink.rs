@@ -1,6 +1,6 @@
 //! By the number of pages that link to a page.
 
-use super::{HostCounts, OrderingPolicy, Priority};
+use super::{HostCounts, HostOrder, OrderingPolicy, Priority, ScoreOrder, SharedOrder};
 use crate::frontier::Link;
 
 /// The link that was found most often goes first.
@@ -9,6 +9,10 @@ pub struct Backlink;
 impl OrderingPolicy for Backlink {
     fn name(&self) -> &'static str {
         "backlink"
+    }
+
+    fn shared(&self) -> Option<SharedOrder> {
+        Some(SharedOrder { hosts: HostOrder::Best, scores: ScoreOrder::Count(u8::MAX) })
     }
 
     fn keeps_scores(&self) -> bool {

@@ -1,6 +1,6 @@
 //! WIRE's larger-sites-first: the host with most waiting links is served first.
 
-use super::{HostCounts, OrderingPolicy, Priority};
+use super::{HostCounts, HostOrder, OrderingPolicy, Priority, ScoreOrder, SharedOrder};
 use crate::frontier::Link;
 
 /// Optimizes throughput rather than quality: the largest queue decides when a crawl can end. Within a host, breadth
@@ -10,6 +10,10 @@ pub struct Largest;
 impl OrderingPolicy for Largest {
     fn name(&self) -> &'static str {
         "largest"
+    }
+
+    fn shared(&self) -> Option<SharedOrder> {
+        Some(SharedOrder { hosts: HostOrder::Largest, scores: ScoreOrder::None })
     }
 
     fn prioritize(&mut self, link: &Link, _host: &HostCounts, _score: &mut f32) -> Priority {

@@ -1,6 +1,6 @@
 //! By URL level: home pages before pages deep in a site.
 
-use super::{HostCounts, OrderingPolicy, Priority};
+use super::{HostCounts, HostOrder, OrderingPolicy, Priority, ScoreOrder, SharedOrder};
 use crate::frontier::Link;
 
 /// Ten per slash in the path plus one per label in front of the registrable domain.
@@ -9,6 +9,10 @@ pub struct Level;
 impl OrderingPolicy for Level {
     fn name(&self) -> &'static str {
         "level"
+    }
+
+    fn shared(&self) -> Option<SharedOrder> {
+        Some(SharedOrder { hosts: HostOrder::Best, scores: ScoreOrder::None })
     }
 
     fn prioritize(&mut self, link: &Link, _host: &HostCounts, _score: &mut f32) -> Priority {

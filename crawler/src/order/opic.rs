@@ -1,6 +1,6 @@
 //! OPIC: every page passes the importance it was given on to the pages it links to.
 
-use super::{HostCounts, OrderingPolicy, Priority};
+use super::{HostCounts, HostOrder, OrderingPolicy, Priority, ScoreOrder, SharedOrder};
 use crate::frontier::Link;
 use crate::order::FetchedPage;
 
@@ -38,6 +38,13 @@ impl Opic {
 impl OrderingPolicy for Opic {
     fn name(&self) -> &'static str {
         "opic"
+    }
+
+    fn shared(&self) -> Option<SharedOrder> {
+        Some(SharedOrder {
+            hosts: HostOrder::Damped(STEPS_PER_HALVING),
+            scores: ScoreOrder::Halvings(STEPS_PER_HALVING),
+        })
     }
 
     fn keeps_scores(&self) -> bool {

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use super::{FetchedPage, HostCounts, OrderingPolicy, Priority};
+use super::{FetchedPage, HostCounts, HostOrder, OrderingPolicy, Priority, ScoreOrder, SharedOrder};
 use crate::frontier::Link;
 use crate::topic::{LinkModel, TermTable, TopicProfile};
 
@@ -108,6 +108,10 @@ impl Topic {
 impl OrderingPolicy for Topic {
     fn name(&self) -> &'static str {
         "topic"
+    }
+
+    fn shared(&self) -> Option<SharedOrder> {
+        Some(SharedOrder { hosts: HostOrder::Best, scores: ScoreOrder::Given })
     }
 
     fn keeps_scores(&self) -> bool {
