@@ -62,6 +62,8 @@ mod resume;
 mod rules;
 #[path = "main/seeds.rs"]
 mod seeds;
+#[path = "main/shared.rs"]
+mod shared;
 #[path = "main/signature.rs"]
 mod signature;
 #[path = "main/text.rs"]

@@ -6,6 +6,8 @@ mod reach;
 mod repair;
 mod report;
 mod seeds;
+#[cfg(feature = "redis")]
+mod shared;
 
 use std::sync::{Arc, OnceLock};
 
@@ -35,6 +37,10 @@ const NAMES: [&str; 6] = ["frontier/", "frontier/contents/", "pages/", "report.j
 /// Crawls until nothing is left or a limit is reached.
 pub fn run(args: Args) -> Result<Exit, Failure> {
     args.log.start();
+    #[cfg(feature = "redis")]
+    if let Some(address) = &args.frontier {
+        return shared::run(&args, address);
+    }
     let folders = Folders::of(&args.out);
     if args.is_repair_only() {
         let mut folder = OwnedFolder::open(&args.out, FolderKind::Crawl).map_err(failure)?;
@@ -132,7 +138,8 @@ fn crawl(
     runtime.spawn(stop_when_told(args.quiet, control.clone(), signal.clone()));
     let display = (!args.quiet).then(|| {
         let display = Display::new(args.log.is_on());
-        runtime.spawn(display.follow(control.snapshots(), frontier.clone()))
+        let frontier = frontier.clone();
+        runtime.spawn(display.follow(control.snapshots(), move || frontier.next_resting_host()))
     });
     let report = runtime.block_on(pith_crawler::crawl(plan, &**frontier, sink, mark, &control));
     if let Some(display) = display {

@@ -58,7 +58,7 @@ fn run_and_kill(command: &mut Command, time: Duration) -> bool {
 
 /// Every page is stored, and none twice.
 #[track_caller]
-fn check_stored(web: &RunningWeb, urls: &[String]) {
+pub fn check_stored(web: &RunningWeb, urls: &[String]) {
     let distinct: BTreeSet<String> = urls.iter().cloned().collect();
     let mut expected = web.truth().reachable(web.seeds());
     expected.extend(web.truth().orphans());
@@ -106,7 +106,7 @@ fn kills_shorten_no_rest_and_robots_txt_is_not_asked_for_again() {
 /// No host was asked again before its delay was over, counted from the end of the answer or, where the client was
 /// killed, from the end of the connection.
 #[track_caller]
-fn check_rests(log: &[Request], delay: Duration) {
+pub fn check_rests(log: &[Request], delay: Duration) {
     let mut before: BTreeMap<&str, &Request> = BTreeMap::new();
     let mut least = Duration::MAX;
     for request in log {

@@ -44,6 +44,24 @@ pub struct Args {
     #[arg(long, conflicts_with = "fresh")]
     pub(super) repair: bool,
 
+    /// Share the crawl with other machines: the frontier on a Redis or Valkey server, redis://HOST:PORT#CRAWL. Each
+    /// worker has a folder of its own
+    #[cfg(feature = "redis")]
+    #[arg(long, value_name = "URL", help_heading = "Many machines")]
+    pub(super) frontier: Option<pith_crawler::RedisAddress>,
+    /// The name of this worker [default: the one its folder had before, or the host's name and a number]
+    #[cfg(feature = "redis")]
+    #[arg(long, value_name = "NAME", requires = "frontier", help_heading = "Many machines")]
+    pub(super) worker: Option<String>,
+    /// How long a URL stays with a worker that is not heard of [default: --timeout and a minute]
+    #[cfg(feature = "redis")]
+    #[arg(long, value_name = "TIME", requires = "frontier", value_parser = duration, help_heading = "Many machines")]
+    pub(super) lease: Option<Duration>,
+    /// Use a server that keeps nothing on disk
+    #[cfg(feature = "redis")]
+    #[arg(long, requires = "frontier", help_heading = "Many machines")]
+    pub(super) allow_volatile: bool,
+
     /// Which links belong to the crawl: host, domain, tld:NAME or any
     #[arg(long, default_value = "host", value_name = "SCOPE")]
     pub(super) scope: Reach,

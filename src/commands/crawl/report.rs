@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
 use std::path::Path;
-use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use pith_corpus::atomic_file::write_atomically;
@@ -39,11 +38,11 @@ impl Display {
         Display { has_line, shown: None, told: None, trouble: None, paused: None }
     }
 
-    /// Shows a crawl until it ends.
-    pub(super) async fn follow(mut self, mut snapshots: Snapshots, frontier: Arc<LocalFrontier>) {
+    /// Shows a crawl until it ends; `resting` gives the host that is waited for when nothing else is left to do.
+    pub(super) async fn follow(mut self, mut snapshots: Snapshots, resting: impl Fn() -> Option<RestingHost>) {
         while let Some(snapshot) = snapshots.next().await {
             if snapshot.phase != Phase::Ended {
-                self.show(&snapshot.status, || frontier.next_resting_host());
+                self.show(&snapshot.status, &resting);
             }
         }
         self.clear();
