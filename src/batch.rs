@@ -9,6 +9,7 @@ mod files;
 mod input;
 mod preferences;
 mod stream;
+mod tasks;
 mod versions;
 mod workers;
 
@@ -28,15 +29,17 @@ use pith_corpus::warc::Page;
 use pith_corpus::{Error, Observer, check_apart};
 use serde_json::Value;
 
-pub use document::{FIELD_NAMES, Settings, document_file, extract_page, is_html, line};
+pub use document::{FIELD_NAMES, PageDocument, Settings, document_file, extract_page, is_html, line};
 use files::FilesWriter;
 pub use files::{DocumentFile, FileFormat, file_name};
 use input::{Item, Pages};
-pub use input::{Source, file_media_type, find, page_at_hand};
+pub use input::{MAX_PAGE_BYTES, Source, file_media_type, find, page_at_hand, reason_to_skip};
+pub use preferences::OriginFiles;
 pub use stream::stream;
+pub use tasks::{Job, ShardResult, ShardTask, extract_task};
 pub use versions::NameOf;
 use versions::Newest;
-use workers::{Task, Workers};
+pub use workers::{Extract, GivenUp, Reply, Task, WINDOW_PER_JOB, Workers};
 
 use crate::progress::Progress;
 
@@ -53,9 +56,14 @@ pub enum Outcome {
     Failed(&'static str),
 }
 
-/// Turns a page of a shard into its outcome. Shared with threads that may outlive the batch a little, when the time limit
-/// has given their pages up.
-pub type Extract = dyn Fn(&Page, &str) -> Outcome + Send + Sync;
+impl From<GivenUp> for Outcome {
+    fn from(reason: GivenUp) -> Outcome {
+        Outcome::Failed(reason.name())
+    }
+}
+
+/// A page that takes longer is given up, unless the caller says otherwise.
+pub const TIME_LIMIT: Duration = Duration::from_secs(30);
 
 /// How a batch runs; nothing here but `settings` changes its result.
 pub struct Batch<'b> {
@@ -99,7 +107,7 @@ pub struct Extracted {
 }
 
 /// Extracts every input that is not done yet.
-pub fn run(sources: &[Source], batch: &Batch, extract: Arc<Extract>) -> Result<Extracted, Error> {
+pub fn run(sources: &[Source], batch: &Batch, extract: Arc<Extract<Outcome>>) -> Result<Extracted, Error> {
     let version = env!("CARGO_PKG_VERSION").into();
     let mut settings = batch.settings.clone();
     let inputs = sources.iter().map(Source::fingerprint).collect::<Result<Vec<_>, _>>()?;
@@ -159,6 +167,7 @@ pub fn run(sources: &[Source], batch: &Batch, extract: Arc<Extract>) -> Result<E
 }
 
 /// One input and the name of what it becomes.
+#[derive(Clone)]
 struct Shard {
     number: usize,
     source: InputFile,
@@ -241,7 +250,7 @@ fn extract_shard(
     shard: &Shard,
     selected: &Selection,
     batch: &Batch,
-    workers: &Workers,
+    workers: &Workers<Outcome>,
     output: &Mutex<Output>,
     described: &Mutex<Vec<String>>,
 ) -> Result<(), Error> {
@@ -262,13 +271,13 @@ fn extract_source(
     selected: &Selection,
     number: usize,
     jobs: NonZeroUsize,
-    workers: &Workers,
+    workers: &Workers<Outcome>,
     progress: &Progress,
     counts: &mut ShardCounts,
     put: impl FnMut(&Outcome) -> Result<(), Error>,
 ) -> Result<Vec<String>, Error> {
     let mut pages = Pages::open(&selected.sources[number])?;
-    let (permits, permit) = bounded::<()>(jobs.get() * 8);
+    let (permits, permit) = bounded::<()>(jobs.get() * WINDOW_PER_JOB);
     let (replies, reply) = unbounded();
     let given_up = AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -293,8 +302,8 @@ fn read(
     pages: &mut Pages,
     selected: &Selection,
     source: usize,
-    workers: &Workers,
-    replies: Sender<Reply>,
+    workers: &Workers<Outcome>,
+    replies: Sender<Reply<Outcome>>,
     permits: Sender<()>,
     given_up: &AtomicBool,
 ) -> Result<(), Error> {
@@ -322,18 +331,11 @@ fn read(
     Ok(())
 }
 
-/// An outcome on its way to the writer.
-struct Reply {
-    number: u64,
-    outcome: Outcome,
-    bytes: u64,
-}
-
 /// Writes the documents in the order of their pages and counts every outcome.
 fn write(
     mut put: impl FnMut(&Outcome) -> Result<(), Error>,
     counts: &mut ShardCounts,
-    replies: Receiver<Reply>,
+    replies: Receiver<Reply<Outcome>>,
     permits: Receiver<()>,
     progress: &Progress,
 ) -> Result<(), Error> {

@@ -1,7 +1,6 @@
 //! How a run ends: the exit codes, and the one line that explains a failure.
 
 use std::error::Error;
-use std::process::ExitCode;
 
 use crate::signal::Signal;
 
@@ -21,14 +20,13 @@ impl Exit {
     pub fn worse(self, other: Exit) -> Exit {
         if self == Exit::Done { other } else { self }
     }
-}
 
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> Self {
-        match exit {
-            Exit::Done => ExitCode::SUCCESS,
-            Exit::Losses => ExitCode::from(3),
-            Exit::Stopped(signal) => ExitCode::from(signal.code()),
+    /// The exit code.
+    pub fn code(self) -> u8 {
+        match self {
+            Exit::Done => 0,
+            Exit::Losses => 3,
+            Exit::Stopped(signal) => signal.code(),
         }
     }
 }
@@ -72,15 +70,22 @@ impl Failure {
     }
 
     /// Prints the failure on stderr and gives the exit code.
-    pub fn report(&self) -> ExitCode {
-        if self.code == 0 {
-            return ExitCode::SUCCESS;
+    pub fn report(&self) -> u8 {
+        if self.code != 0 {
+            sayln!("error: {}", self.message);
+            if let Some(hint) = &self.hint {
+                sayln!("hint: {hint}");
+            }
         }
-        sayln!("error: {}", self.message);
-        if let Some(hint) = &self.hint {
-            sayln!("hint: {hint}");
+        self.code
+    }
+
+    /// What went wrong, with the hint where there is one.
+    pub fn message(&self) -> String {
+        match &self.hint {
+            Some(hint) => format!("{}; {hint}", self.message),
+            None => self.message.clone(),
         }
-        ExitCode::from(self.code)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::io::IsTerminal;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use indicatif::{HumanCount, HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -20,6 +20,8 @@ pub struct Progress {
     unit: &'static str,
     items: AtomicU64,
     bytes: AtomicU64,
+    /// Whoever waits for this work does not want it any more.
+    is_stopped: AtomicBool,
     state: Mutex<State>,
 }
 
@@ -48,7 +50,24 @@ impl Progress {
         };
         let now = Instant::now();
         let state = State { total_bytes: 0, began: now, printed: now, bar: None };
-        Progress { mode, unit, items: AtomicU64::new(0), bytes: AtomicU64::new(0), state: Mutex::new(state) }
+        Progress {
+            mode,
+            unit,
+            items: AtomicU64::new(0),
+            bytes: AtomicU64::new(0),
+            is_stopped: AtomicBool::new(false),
+            state: Mutex::new(state),
+        }
+    }
+
+    /// For work of which nothing is shown.
+    pub fn silent() -> Progress {
+        Progress::new("", true)
+    }
+
+    /// Asks this work to stop where it can be resumed.
+    pub fn stop(&self) {
+        self.is_stopped.store(true, Ordering::Relaxed);
     }
 
     /// A step begins that will read this many bytes.
@@ -159,6 +178,6 @@ impl pith_corpus::Observer for Progress {
     }
 
     fn is_stopped(&self) -> bool {
-        STOPPED.load(Ordering::Relaxed) != 0
+        STOPPED.load(Ordering::Relaxed) != 0 || self.is_stopped.load(Ordering::Relaxed)
     }
 }

@@ -13,6 +13,7 @@ mod resolve;
 mod scan;
 mod shingles;
 mod signatures;
+mod texts;
 mod versions;
 
 use std::path::{Path, PathBuf};
@@ -23,6 +24,7 @@ use serde_json::json;
 
 pub use paragraphs::Paragraphs;
 pub use priority::Keep;
+pub use texts::{Duplicate, TextIndex};
 pub use versions::Versions;
 
 use crate::jsonl::{self, DocumentFields, Line, Writer};

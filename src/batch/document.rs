@@ -118,21 +118,67 @@ pub fn line(page: &Page, shard: &str, settings: &Settings) -> Outcome {
         Ok(wanted) => wanted,
         Err(outcome) => return outcome,
     };
-    let document = extraction.into_document(&options);
-    let fetched_at = page.fetched_at.map(|time| time.to_string());
-    let fetched_at = fetched_at.as_deref();
-    let preferences = serde_json::to_value(preferences_of(page)).ok();
-    let line = DocumentLine {
-        id: &jsonl::document_id(&page.url, fetched_at.unwrap_or_default(), shard, page.offset),
-        url: &page.url,
-        fetched_at,
-        document: &document,
-        preferences: preferences.as_ref(),
-        source: Source { shard, offset: page.offset, digest: page.digest.as_deref() },
-    };
-    match line.to_json(&settings.fields) {
+    match PageDocument::new(page, shard, extraction.into_document(&options)).to_json(&settings.fields) {
         Some(line) => Outcome::Extracted(line),
         None => Outcome::Failed("not-json"),
+    }
+}
+
+/// A document, and which page of which shard it came from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PageDocument {
+    /// The name of the document.
+    pub id: String,
+    /// The address of the page.
+    pub url: String,
+    /// When the page was fetched.
+    pub fetched_at: Option<String>,
+    /// What was extracted.
+    pub document: Document,
+    /// What the owner of the page says about its use.
+    pub preferences: Option<Value>,
+    /// The name of the file that holds the page.
+    pub shard: String,
+    /// The byte at which its record begins.
+    pub offset: u64,
+    /// The digest of its body that the record gives.
+    pub digest: Option<String>,
+}
+
+impl PageDocument {
+    /// Extracts and summarizes a page, wanted or not.
+    pub fn of(page: &Page, shard: &str, settings: &Settings) -> PageDocument {
+        let (mut extraction, options) = extract_page(page, settings);
+        extraction.document.truncated |= !page.is_whole;
+        PageDocument::new(page, shard, extraction.into_document(&options))
+    }
+
+    fn new(page: &Page, shard: &str, document: Document) -> PageDocument {
+        let fetched_at = page.fetched_at.map(|time| time.to_string());
+        PageDocument {
+            id: jsonl::document_id(&page.url, fetched_at.as_deref().unwrap_or_default(), shard, page.offset),
+            url: page.url.clone(),
+            fetched_at,
+            document,
+            preferences: serde_json::to_value(preferences_of(page)).ok(),
+            shard: shard.to_owned(),
+            offset: page.offset,
+            digest: page.digest.clone(),
+        }
+    }
+
+    /// The line of a document shard; of its fields those named, or all where none is. Nothing where a number of it is no
+    /// JSON.
+    pub fn to_json(&self, fields: &[String]) -> Option<Vec<u8>> {
+        let line = DocumentLine {
+            id: &self.id,
+            url: &self.url,
+            fetched_at: self.fetched_at.as_deref(),
+            document: &self.document,
+            preferences: self.preferences.as_ref(),
+            source: Source { shard: &self.shard, offset: self.offset, digest: self.digest.as_deref() },
+        };
+        line.to_json(fields)
     }
 }
 

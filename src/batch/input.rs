@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use pith_corpus::Error;
 use pith_corpus::manifest::InputFile;
 use pith_corpus::warc::{Page, PageKind, Reader, ReaderOptions};
+use serde::{Deserialize, Serialize};
 use url::Url;
 
 use super::document::page_format;
@@ -15,7 +16,7 @@ use super::preferences::OriginFiles;
 use crate::exit::Failure;
 
 /// Larger pages are cut here.
-const MAX_PAGE_BYTES: usize = 16 << 20;
+pub const MAX_PAGE_BYTES: usize = 16 << 20;
 
 /// Endings of the archives that a folder is searched for.
 const ARCHIVE_ENDINGS: [&str; 9] =
@@ -31,7 +32,7 @@ const PAGES_PER_SHARD: usize = 1000;
 const MAX_FOLDER_DEPTH: usize = 64;
 
 /// What becomes one document shard.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Source {
     /// A file of records.
     Archive(PathBuf),
@@ -40,7 +41,7 @@ pub enum Source {
 }
 
 /// A page in a file of its own.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SavedPage {
     path: PathBuf,
     url: String,
@@ -243,7 +244,7 @@ fn file_name(path: &Path) -> String {
 }
 
 /// Why a page is no text to extract, told without looking into it.
-fn reason_to_skip(page: &Page) -> Option<String> {
+pub fn reason_to_skip(page: &Page) -> Option<String> {
     if page.kind == PageKind::Revisit {
         return Some("revisit".into());
     }

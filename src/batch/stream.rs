@@ -27,7 +27,7 @@ pub fn stream(
     time_limit: Duration,
     one_page_per: Option<&NameOf>,
     progress: &Progress,
-    extract: Arc<Extract>,
+    extract: Arc<Extract<Outcome>>,
     mut emit: impl FnMut(&[u8]) -> Result<(), Error>,
 ) -> Result<Streamed, Error> {
     let newest = match one_page_per {

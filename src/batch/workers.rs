@@ -11,43 +11,82 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 use pith_corpus::warc::Page;
 use pith_extractor::Cancellation;
 
-use super::{Extract, Outcome, Reply};
+/// How many pages may be in flight for every thread: a page that takes long then holds up the pages behind it, which are
+/// done and wait for their turn, and not the threads.
+pub const WINDOW_PER_JOB: usize = 8;
+
+/// Turns a page of a shard into its outcome. Shared with threads that may outlive the work a little, when the time limit
+/// has given their pages up.
+pub type Extract<O> = dyn Fn(&Page, &str) -> O + Send + Sync;
+
+/// Why a page has no outcome of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GivenUp {
+    /// It took longer than it may.
+    TimeLimit,
+    /// A bug of ours.
+    Panic,
+}
+
+impl GivenUp {
+    /// The name in counts.
+    pub fn name(self) -> &'static str {
+        match self {
+            GivenUp::TimeLimit => "time-limit",
+            GivenUp::Panic => "panic",
+        }
+    }
+}
 
 /// A page to extract, and where the outcome goes.
-pub(super) struct Task {
+pub struct Task<O> {
+    /// Its number, which the reply has too.
     pub number: u64,
+    /// The page.
     pub page: Page,
     /// The name of the shard it came from.
     pub shard: Arc<str>,
-    pub reply: Sender<Reply>,
+    /// Where the outcome goes.
+    pub reply: Sender<Reply<O>>,
+    /// How far the reader is, for the progress.
+    pub bytes: u64,
+}
+
+/// An outcome on its way to whoever submitted the page.
+pub struct Reply<O> {
+    /// The number of the page.
+    pub number: u64,
+    /// What became of it.
+    pub outcome: O,
     /// How far the reader is, for the progress.
     pub bytes: u64,
 }
 
 /// A fixed number of threads at work. A page that takes too long is cancelled; its thread is replaced at once, so that
 /// it does not hold up its shard until it has noticed.
-pub(super) struct Workers {
-    tasks: Option<Sender<Task>>,
+pub struct Workers<O> {
+    tasks: Option<Sender<Task<O>>>,
     is_over: Arc<AtomicBool>,
     watchdog: Option<thread::JoinHandle<()>>,
 }
 
 /// The page that a thread works on. Emptied by the watchdog when it took too long.
-type Slot = Arc<Mutex<Option<Running>>>;
+type Slot<O> = Arc<Mutex<Option<Running<O>>>>;
 
-struct Running {
+struct Running<O> {
     since: Instant,
     number: u64,
-    reply: Sender<Reply>,
+    reply: Sender<Reply<O>>,
     bytes: u64,
     cancellation: Cancellation,
 }
 
-impl Workers {
-    pub(super) fn start(jobs: NonZeroUsize, time_limit: Duration, extract: Arc<Extract>) -> Workers {
-        let (tasks, queue) = bounded(jobs.get() * 2);
+impl<O: From<GivenUp> + Send + 'static> Workers<O> {
+    /// Starts so many threads; a page that takes longer than the limit is given up.
+    pub fn start(jobs: NonZeroUsize, time_limit: Duration, extract: Arc<Extract<O>>) -> Workers<O> {
+        let (tasks, queue) = bounded(jobs.get() * WINDOW_PER_JOB);
         let is_over = Arc::new(AtomicBool::new(false));
-        let mut slots: Vec<Slot> = (0..jobs.get()).map(|_| spawn(queue.clone(), extract.clone())).collect();
+        let mut slots: Vec<Slot<O>> = (0..jobs.get()).map(|_| spawn(queue.clone(), extract.clone())).collect();
         let over = is_over.clone();
         let watchdog = thread::spawn(move || {
             while !over.load(Ordering::Relaxed) {
@@ -57,7 +96,7 @@ impl Workers {
                         *slot = spawn(queue.clone(), extract.clone());
                         let Running { number, reply, bytes, cancellation, .. } = running;
                         cancellation.cancel();
-                        let _ = reply.send(Reply { number, outcome: Outcome::Failed("time-limit"), bytes });
+                        let _ = reply.send(Reply { number, outcome: GivenUp::TimeLimit.into(), bytes });
                     }
                 }
             }
@@ -65,14 +104,15 @@ impl Workers {
         Workers { tasks: Some(tasks), is_over, watchdog: Some(watchdog) }
     }
 
-    /// Hands a page to the next thread that is free; waits while all are busy and the queue is full.
-    pub(super) fn submit(&self, task: Task) {
+    /// Hands a page to the next thread that is free; waits while all are busy and the queue is full, which it is not with
+    /// fewer pages in flight than [`WINDOW_PER_JOB`] for every thread.
+    pub fn submit(&self, task: Task<O>) {
         let tasks = self.tasks.as_ref().expect("workers take tasks until they are dropped");
         tasks.send(task).expect("there are always as many threads as were started");
     }
 }
 
-impl Drop for Workers {
+impl<O> Drop for Workers<O> {
     fn drop(&mut self) {
         self.tasks = None;
         self.is_over.store(true, Ordering::Relaxed);
@@ -82,13 +122,13 @@ impl Drop for Workers {
     }
 }
 
-fn overdue(slot: &Slot, time_limit: Duration) -> Option<Running> {
+fn overdue<O>(slot: &Slot<O>, time_limit: Duration) -> Option<Running<O>> {
     let mut running = slot.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     let is_overdue = running.as_ref().is_some_and(|running| running.since.elapsed() > time_limit);
     if is_overdue { running.take() } else { None }
 }
 
-fn spawn(queue: Receiver<Task>, extract: Arc<Extract>) -> Slot {
+fn spawn<O: From<GivenUp> + Send + 'static>(queue: Receiver<Task<O>>, extract: Arc<Extract<O>>) -> Slot<O> {
     let slot = Slot::default();
     let mine = slot.clone();
     thread::spawn(move || {
@@ -98,7 +138,11 @@ fn spawn(queue: Receiver<Task>, extract: Arc<Extract>) -> Slot {
             let running = Running { since: Instant::now(), number, reply, bytes, cancellation: cancellation.clone() };
             *mine.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Some(running);
             let outcome = catch_unwind(AssertUnwindSafe(|| cancellation.run(|| extract(&page, &shard))));
-            let outcome = outcome.unwrap_or(Some(Outcome::Failed("panic"))).unwrap_or(Outcome::Failed("time-limit"));
+            let outcome = match outcome {
+                Ok(Some(outcome)) => outcome,
+                Ok(None) => GivenUp::TimeLimit.into(),
+                Err(_) => GivenUp::Panic.into(),
+            };
             let running = mine.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take();
             // An empty slot: the page was given up, and another thread has replaced this one.
             let Some(Running { number, reply, bytes, .. }) = running else { return };
@@ -111,6 +155,7 @@ fn spawn(queue: Receiver<Task>, extract: Arc<Extract>) -> Slot {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::batch::Outcome;
     use crossbeam_channel::unbounded;
     use pith_corpus::warc::PageKind;
 

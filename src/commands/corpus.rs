@@ -13,6 +13,7 @@ use pith_corpus::manifest::{Counts, ExistingOutput, Manifest};
 use pith_corpus::{Error, Finished, Run};
 
 use crate::exit::{Exit, Failure};
+use crate::invocation;
 use crate::progress::{self, Progress};
 
 /// The arguments of `pith corpus`.
@@ -116,7 +117,7 @@ pub fn jobs(given: Option<NonZeroUsize>) -> NonZeroUsize {
 pub fn command_line() -> String {
     let mut words = vec!["pith".to_owned()];
     let mut skip = false;
-    for word in std::env::args_os().skip(1) {
+    for word in invocation::arguments() {
         let word = word.to_string_lossy().into_owned();
         let value_follows = matches!(&*word, "--jobs" | "-j");
         let silent =

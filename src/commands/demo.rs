@@ -4,13 +4,13 @@
 //! truth to score against.
 
 use std::path::PathBuf;
-use std::process::Command;
 use std::time::Instant;
 
 use pith_web::{Request, Robots, RunningWeb, Traps, Web, WebConfig};
 use serde_json::Value;
 
 use crate::exit::{Exit, Failure};
+use crate::invocation;
 
 mod score;
 
@@ -201,8 +201,7 @@ impl Demo {
     fn pith(&self, words: &[&str]) -> Result<Value, Failure> {
         let typed = words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ");
         outln!("\n$ pith {typed}");
-        let output =
-            Command::new(std::env::current_exe()?).args(words).args(["--json", "--quiet", "--no-config"]).output()?;
+        let output = invocation::command().args(words).args(["--json", "--quiet", "--no-config"]).output()?;
         match output.status.code() {
             // With code 3 the work was done; what was lost is counted and was planted here.
             Some(0 | 3) => Ok(serde_json::from_slice(&output.stdout)?),

@@ -19,9 +19,6 @@ use crate::fetch::{FetchOptions, fetch};
 use crate::print;
 use crate::progress::Progress;
 
-/// A page that takes longer is given up.
-const TIME_LIMIT: Duration = Duration::from_secs(30);
-
 /// The arguments of `pith text`.
 #[derive(clap::Args, Debug)]
 #[command(before_help = "Examples:
@@ -214,7 +211,7 @@ fn print_files(
     let (json, markdown) = (args.json, args.markdown);
     let extract = move |page: &Page, shard: &str| document_as(page, shard, json, markdown, &settings);
     let put = |text: &[u8]| printer.put(text).map_err(batch_stdout);
-    let streamed = batch::stream(&sources, jobs(args.jobs), TIME_LIMIT, None, &progress, Arc::new(extract), put);
+    let streamed = batch::stream(&sources, jobs(args.jobs), batch::TIME_LIMIT, None, &progress, Arc::new(extract), put);
     let streamed = streamed.map_err(failure)?;
     if !args.quiet {
         streamed.damage.iter().take(20).for_each(|line| sayln!("damaged: {line}"));

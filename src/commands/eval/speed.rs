@@ -9,6 +9,7 @@ use pith_eval::peer::Peer;
 use pith_eval::speed::{Speed, compare_speeds, pages};
 
 use crate::exit::{Exit, Failure};
+use crate::invocation;
 
 /// The arguments of `pith eval speed`.
 #[derive(clap::Args, Debug)]
@@ -36,9 +37,9 @@ pub struct Args {
 /// Lets every program read the same pages in turns, and prints rates and ratios.
 pub fn run(args: Args) -> Result<Exit, Failure> {
     let pages = pages(&args.data, args.every)?;
-    let program = std::env::current_exe()?;
-    let program = program.to_str().ok_or_else(|| Failure::new("this program's path is not UTF-8"))?;
-    let ours = Peer { name: OURS.into(), command: format!("exec {} eval answer", quoted(program)) };
+    let program = invocation::program().iter().map(|word| word.to_str().map(quoted)).collect::<Option<Vec<_>>>();
+    let program = program.ok_or_else(|| Failure::new("this program's path is not UTF-8"))?.join(" ");
+    let ours = Peer { name: OURS.into(), command: format!("exec {program} eval answer") };
     let methods: Vec<Peer> = std::iter::once(ours).chain(args.peers).collect();
     let n_bytes: usize = pages.iter().map(|page| page.html.len()).sum();
     sayln!("{} pages, {:.1} MB, {} rounds, one thread each, in turns", pages.len(), n_bytes as f64 / 1e6, args.rounds);
