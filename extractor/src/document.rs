@@ -56,7 +56,7 @@ pub struct Document {
     /// Main content as Markdown; empty, and null in JSON, unless asked for.
     #[serde(serialize_with = "null_if_empty")]
     pub markdown: String,
-    /// The page hit a bound (nodes, attributes, work), so that its end is missing.
+    /// The page hit a bound (bytes, nodes, attributes, work), so that its end is missing, or not in the summary.
     pub truncated: bool,
     /// The page says nothing but that there is none: an error of the server, an address without a page, a check of its
     /// visitors. Not serialized: such a page becomes no document of a shard.

@@ -3,6 +3,7 @@
 use url::Url;
 
 use crate::extract::main_content;
+use crate::language::head;
 use crate::plain::text_document;
 use crate::rank::Analysis;
 use crate::tree::Tree;
@@ -10,6 +11,12 @@ use crate::{
     Budget, Counts, Document, Explanation, Language, Options, PageFormat, Scope, analyze_units, charset, count_words,
     explain, sentences_of, split_sentences, summarize_analysis, walk_page,
 };
+
+/// Longer pages are cut here, and say so by [`Document::truncated`]: it is their length that bounds time and memory.
+pub const MAX_PAGE_BYTES: usize = 16 << 20;
+
+/// A summary is made of the beginning of a longer text. Few books are as long.
+pub const MAX_RANKED_BYTES: usize = 2 << 20;
 
 /// Extracts the text, metadata and links of a page of HTML, and the summary that the options ask for.
 ///
@@ -37,6 +44,13 @@ pub struct Extraction {
 impl Extraction {
     /// Extracts a page.
     pub fn of(body: &[u8], format: PageFormat, url: Option<&Url>, options: &Options) -> Extraction {
+        let beginning = beginning(body);
+        let mut extraction = Extraction::of_beginning(beginning, format, url, options);
+        extraction.document.truncated |= beginning.len() < body.len();
+        extraction
+    }
+
+    fn of_beginning(body: &[u8], format: PageFormat, url: Option<&Url>, options: &Options) -> Extraction {
         let without_units = |document| Extraction { document, units: None };
         match (format, options.scope) {
             (PageFormat::ExtractedText, _) => without_units(describe(String::from_utf8_lossy(body).trim().to_owned())),
@@ -62,6 +76,7 @@ impl Extraction {
         summary.iter_mut().for_each(|sentence| sentence.text = sentence.text.trim().to_owned());
         Document {
             summary,
+            truncated: self.document.truncated || self.document.text.len() > MAX_RANKED_BYTES,
             method: Some(options.method.name().to_owned()),
             scope: Some(options.scope.name().to_owned()),
             ..self.document
@@ -77,12 +92,30 @@ impl Extraction {
     /// What is ranked: the sentences of the main text, or the units of the whole page.
     fn analyzed<R>(&self, options: &Options, rank: impl Fn(&Analysis<'_>) -> R) -> R {
         if let Some(units) = &self.units {
-            return rank(&analyze_units(units, options.method));
+            let mut n_bytes = 0;
+            let n_ranked = units.iter().take_while(|unit| {
+                n_bytes += unit.len();
+                n_bytes <= MAX_RANKED_BYTES
+            });
+            let n_ranked = n_ranked.count();
+            return rank(&analyze_units(&units[..n_ranked], options.method));
         }
         let document = &self.document;
         let language = document.language.as_deref().and_then(Language::from_tag);
-        rank(&Analysis::of(sentences_of(&document.text, language), document.title.as_deref(), language))
+        let text = head(&document.text, MAX_RANKED_BYTES);
+        rank(&Analysis::of(sentences_of(text, language), document.title.as_deref(), language))
     }
+}
+
+/// As much of a page as is read, not cut within a character of UTF-8.
+fn beginning(body: &[u8]) -> &[u8] {
+    if body.len() <= MAX_PAGE_BYTES {
+        return body;
+    }
+    let is_inner = |byte: &u8| *byte & 0xC0 == 0x80;
+    let n_inner = body[MAX_PAGE_BYTES - 3..=MAX_PAGE_BYTES].iter().rev().take_while(|byte| is_inner(byte)).count();
+    // More than three are no character of UTF-8.
+    &body[..MAX_PAGE_BYTES - if n_inner <= 3 { n_inner } else { 0 }]
 }
 
 /// A document of which nothing is known but its text.
@@ -127,6 +160,30 @@ mod tests {
             document.text
         );
         assert_eq!(document.scope.as_deref(), Some("page"));
+    }
+
+    #[test]
+    fn a_long_page_is_cut_and_says_so() {
+        let page = |n_bytes: usize| ["x".repeat(n_bytes % 3), "中".repeat(n_bytes / 3)].concat();
+        let length = |n_bytes: usize| {
+            let document = extract_page(page(n_bytes).as_bytes(), PageFormat::ExtractedText, None, &Options::default());
+            (document.text.len(), document.truncated)
+        };
+        assert_eq!(length(MAX_PAGE_BYTES), (MAX_PAGE_BYTES, false));
+        assert_eq!(length(MAX_PAGE_BYTES + 2), (MAX_PAGE_BYTES - 1, true));
+        assert_eq!(beginning(&[0x80; MAX_PAGE_BYTES + 9]).len(), MAX_PAGE_BYTES);
+    }
+
+    #[test]
+    fn the_end_of_a_long_text_is_not_in_its_summary() {
+        let text =
+            "It rained all day.\n".repeat(MAX_RANKED_BYTES / 19) + "Ducks were pleased by the rain, and dogs were not.";
+        let options = Options { sentences: 3, ..Options::default() };
+        let document = extract_page(text.as_bytes(), PageFormat::ExtractedText, None, &options);
+        assert!(document.truncated && document.summary.iter().all(|sentence| !sentence.text.contains("Ducks")));
+        let all = Options { sentences: 1000, ..Options::default() };
+        let short = extract_page(&text.as_bytes()[text.len() - 1000..], PageFormat::ExtractedText, None, &all);
+        assert!(!short.truncated && short.summary.iter().any(|sentence| sentence.text.contains("Ducks")));
     }
 
     #[test]

@@ -170,7 +170,7 @@ fn sample(text: &str) -> Cow<'_, str> {
 }
 
 /// At most so many bytes of a text, cut at a character.
-fn head(text: &str, n_bytes: usize) -> &str {
+pub(crate) fn head(text: &str, n_bytes: usize) -> &str {
     let mut end = text.len().min(n_bytes);
     while !text.is_char_boundary(end) {
         end -= 1;

@@ -45,7 +45,7 @@ mod words;
 pub use cancel::Cancellation;
 pub use document::{Comments, Counts, Document, Favor, Link, Options, PageType, Scope, SummarySentence};
 pub use extract::{Classified, ParsedPage};
-pub use extraction::{Extraction, extract, extract_page};
+pub use extraction::{Extraction, MAX_PAGE_BYTES, MAX_RANKED_BYTES, extract, extract_page};
 pub use format::PageFormat;
 pub use language::Language;
 pub use line::{DocumentLine, Source};

@@ -17,7 +17,7 @@ use std::ops::Range;
 
 use url::Url;
 
-use crate::blocks::{Block, Break, Page, ancestor};
+use crate::blocks::{Block, Break, Page, Piece, ancestor};
 use crate::tree::{NodeId, Tag};
 use frames::{Flow, Frames};
 use inline::Position;
@@ -46,6 +46,7 @@ pub(crate) fn markdown(page: &Page<'_>, kept: &[bool], markup: Markup<'_>) -> St
         written_link: None,
         images: if markup.images { images::find(page) } else { Vec::new() },
         n_images_taken: 0,
+        n_kept_before: Vec::new(),
         checkboxes: page.tree.elements(Tag::Input).filter(|input| is_checkbox(page, *input)).collect(),
     };
     let mut out = String::with_capacity(page.text.len());
@@ -77,10 +78,12 @@ struct Writer<'p, 'a> {
     images: Vec<NodeId>,
     /// So many images have been written or left out.
     n_images_taken: usize,
+    /// How many blocks before each one are kept, once an image asks.
+    n_kept_before: Vec<u32>,
     checkboxes: Vec<NodeId>,
 }
 
-impl Writer<'_, '_> {
+impl<'p, 'a> Writer<'p, 'a> {
     /// Where the run that begins with a block ends.
     fn run_end(&self, start: usize, limit: usize) -> usize {
         let mut end = start + 1;
@@ -220,25 +223,21 @@ impl Writer<'_, '_> {
     }
 
     /// The text nodes of a block with the ranges of text that were read from them.
-    fn pieces(&self, block: usize) -> impl Iterator<Item = (Option<NodeId>, Range<usize>)> + use<> {
+    fn pieces(&self, block: usize) -> impl Iterator<Item = (Option<NodeId>, Range<usize>)> + use<'p, 'a> {
         let pieces = self.pieces_of(block);
         let found = &self.page.blocks[block];
         let (mut start, end) = (found.start as usize, found.end as usize);
-        let mut ranges = Vec::with_capacity(pieces.len().max(1));
-        for (index, piece) in pieces.iter().enumerate() {
-            let next = pieces.get(index + 1).map_or(end, |next| (next.start as usize).min(end));
-            if next > start {
-                ranges.push((Some(piece.node), start..next));
-                start = next;
-            }
-        }
-        if start < end {
-            ranges.push((None, start..end));
-        }
-        ranges.into_iter()
+        let ends = pieces.iter().skip(1).map(move |next| (next.start as usize).min(end)).chain([end]);
+        // A block without pieces is a text without a node.
+        let nodes = pieces.iter().map(|piece| Some(piece.node)).chain(pieces.is_empty().then_some(None));
+        nodes.zip(ends).filter_map(move |(node, end)| {
+            let range = start..end;
+            start = start.max(end);
+            (!range.is_empty()).then_some((node, range))
+        })
     }
 
-    fn pieces_of(&self, block: usize) -> &[crate::blocks::Piece] {
+    fn pieces_of(&self, block: usize) -> &'p [Piece] {
         let pieces = &self.page.pieces;
         let from = pieces.partition_point(|piece| (piece.block as usize) < block);
         let n = pieces[from..].partition_point(|piece| piece.block as usize == block);

@@ -8,14 +8,12 @@ use std::path::{Path, PathBuf};
 use pith_corpus::Error;
 use pith_corpus::manifest::InputFile;
 use pith_corpus::warc::{Page, PageKind, Reader, ReaderOptions};
+use pith_extractor::MAX_PAGE_BYTES;
 use url::Url;
 
 use super::document::page_format;
 use super::preferences::OriginFiles;
 use crate::exit::Failure;
-
-/// Larger pages are cut here.
-const MAX_PAGE_BYTES: usize = 16 << 20;
 
 /// Endings of the archives that a folder is searched for.
 const ARCHIVE_ENDINGS: [&str; 9] =
@@ -271,7 +269,8 @@ pub fn file_media_type(path: &Path) -> Option<&'static str> {
 
 fn read_page(saved: &SavedPage) -> std::io::Result<Page> {
     let mut body = Vec::new();
-    File::open(&saved.path)?.take(MAX_PAGE_BYTES as u64).read_to_end(&mut body)?;
+    // One byte too many tells the extractor that the page is longer.
+    File::open(&saved.path)?.take(MAX_PAGE_BYTES as u64 + 1).read_to_end(&mut body)?;
     let media_type = file_media_type(&saved.path).unwrap_or("text/html");
     let headers = vec![("Content-Type".into(), media_type.as_bytes().to_vec())];
     Ok(page_at_hand(saved.url.clone(), headers, body))

@@ -94,7 +94,8 @@ fn line_start_markup(text: &str) -> Option<usize> {
         b'-' => ends_word(1) || matches!(bytes[1], b'-' | b':' | b'|'),
         b'=' => ends_word(1) || bytes[1] == b'=',
         b':' => ends_word(1) || bytes[1] == b'-',
-        b'[' => bytes.get(2) == Some(&b']') || text.contains("]:"),
+        // The label of a definition may end in a later text, on a later line.
+        b'[' => bytes.get(2) == Some(&b']') || text.contains("]:") || !text.contains(']'),
         b'0'..=b'9' => {
             let digits = bytes.iter().take_while(|byte| byte.is_ascii_digit()).count();
             let is_number = digits <= 9 && matches!(bytes.get(digits), Some(b'.' | b')')) && ends_word(digits + 1);
@@ -129,6 +130,7 @@ mod tests {
         check("-5 degrees", "-5 degrees");
         check("see [1] and [a](b)", "see [1] and [a\\](b)");
         check("[x]: y", "\\[x]: y");
+        check("[x", "\\[x");
         check("AT&T &amp; R&D;", "AT&T \\&amp; R\\&D;");
         check("~5 km, ~~no~~ a~b~", "~5 km, \\~\\~no\\~\\~ a\\~b\\~");
         check(r"C:\dir \* \\", r"C:\dir \\\* \\\");

@@ -138,7 +138,7 @@ impl Writer<'_, '_> {
     }
 
     /// Whether the blocks before and after an image are kept, or the caption of its figure is.
-    fn is_amid_kept(&self, image: NodeId) -> bool {
+    fn is_amid_kept(&mut self, image: NodeId) -> bool {
         let pieces = &self.page.pieces;
         let at = pieces.partition_point(|piece| piece.node < image);
         let is_kept = |block: u32| self.kept.get(block as usize) == Some(&true);
@@ -147,12 +147,25 @@ impl Writer<'_, '_> {
         (before && after) || self.in_kept_figure(image)
     }
 
-    fn in_kept_figure(&self, image: NodeId) -> bool {
+    fn in_kept_figure(&mut self, image: NodeId) -> bool {
         let tree = &self.page.tree;
         let figure = tree.ancestors(image).take(MAX_CLIMB).find(|node| tree.tag(*node) == Tag::Figure);
         let Some(index) = figure.and_then(|figure| self.element_of(figure)) else { return false };
         let figure = &self.page.elements[index as usize];
-        self.kept[figure.first_block as usize..figure.end_block as usize].contains(&true)
+        self.n_kept_before(figure.end_block) > self.n_kept_before(figure.first_block)
+    }
+
+    /// How many blocks before one are kept. A figure may hold many images, and all of the page.
+    fn n_kept_before(&mut self, block: u32) -> u32 {
+        if self.n_kept_before.is_empty() {
+            let mut n_kept = 0;
+            let counts = self.kept.iter().map(|kept| {
+                n_kept += u32::from(*kept);
+                n_kept
+            });
+            self.n_kept_before = std::iter::once(0).chain(counts).collect();
+        }
+        self.n_kept_before[block as usize]
     }
 
     /// The index of the element of a node, where it is recorded.

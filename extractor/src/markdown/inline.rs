@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::Writer;
 use super::code;
 use super::escape::{Context, push_escaped};
-use super::spans::{Content, EMPHASIS, Gap, STRIKE, STRONG, Span, Style, settle};
+use super::spans::{self, Content, EMPHASIS, Gap, STRIKE, STRONG, Span, Style, settle};
 use crate::tree::{NodeId, Tag};
 
 /// So many elements around a text are asked for its style; further ones are not looked at.
@@ -73,7 +73,8 @@ impl<'a> Writer<'_, 'a> {
         }
         let gap_before = std::mem::replace(gap, Gap::Nothing);
         let gap_before = if spans.is_empty() { Gap::Nothing } else { gap_before };
-        spans.push(Span { gap: gap_before, style, content: Content::Text { start, end: start + core.len() } });
+        let content = Content::text(start..start + core.len());
+        spans::push(&self.page.text, spans, Span { gap: gap_before, style, content });
         if start + core.len() < range.end {
             *gap = Gap::Space;
         }
@@ -121,11 +122,11 @@ impl<'a> Writer<'_, 'a> {
             }
             let is_plain = open == span.style;
             self.open(&mut open, span.style, out);
-            let Content::Text { start, end } = span.content else {
+            let Some(range) = span.content.range() else {
                 self.push_image(span.content, position, out);
                 continue;
             };
-            let text = &self.page.text[start..end];
+            let text = &self.page.text[range];
             if span.style.is_code() {
                 self.push_code(text, position, out);
                 continue;

@@ -1,5 +1,7 @@
 //! A run of text as spans of one style each, such that every style can be written as Markdown.
 
+use std::ops::Range;
+
 use crate::tree::NodeId;
 
 /// Bits of [`Style::marks`], outermost first.
@@ -43,10 +45,25 @@ impl Style {
 pub(super) enum Content {
     /// `page.text[start..end]`, which neither begins nor ends with white space.
     Text {
-        start: usize,
-        end: usize,
+        start: u32,
+        end: u32,
     },
     Image(NodeId),
+}
+
+impl Content {
+    /// A part of the page's text, which is never longer than the page.
+    pub(super) fn text(range: Range<usize>) -> Content {
+        Content::Text { start: range.start as u32, end: range.end as u32 }
+    }
+
+    /// The part of the page's text that it is; nothing for an image.
+    pub(super) fn range(&self) -> Option<Range<usize>> {
+        match self {
+            Content::Text { start, end } => Some(*start as usize..*end as usize),
+            Content::Image(_) => None,
+        }
+    }
 }
 
 /// A part of a run of text.
@@ -57,15 +74,40 @@ pub(super) struct Span {
     pub content: Content,
 }
 
-/// Joins neighbours of one style, and takes marks away where Markdown would not read them: it knows no mark that ends
-/// after punctuation and before a letter, and none that ends where another one begins.
+/// Adds a span behind others, or makes the last one longer where both are one text of one style: a page may have a text
+/// node for every letter.
+pub(super) fn push(text: &str, spans: &mut Vec<Span>, span: Span) {
+    if !spans.last_mut().is_some_and(|last| join(text, last, &span)) {
+        spans.push(span);
+    }
+}
+
+/// Adds the next span to a span where both are one text of one style; whether it did.
+fn join(text: &str, last: &mut Span, next: &Span) -> bool {
+    let (Content::Text { end, .. }, Content::Text { start, end: new_end }) = (&mut last.content, next.content) else {
+        return false;
+    };
+    let follows = match next.gap {
+        Gap::Nothing => *end == start,
+        Gap::Space => text.get(*end as usize..start as usize) == Some(" "),
+        Gap::LineBreak => false,
+    };
+    if follows && last.style.goes_on_in(&next.style, next.gap) {
+        *end = new_end;
+        return true;
+    }
+    false
+}
+
+/// Takes marks away where Markdown would not read them: it knows no mark that ends after punctuation and before a letter,
+/// and none that ends where another one begins. Neighbours of one style must have been joined, and are.
 pub(super) fn settle(text: &str, spans: Vec<Span>) -> Vec<Span> {
-    let spans = join(text, spans);
     if spans.iter().all(|span| span.style.marks == 0) {
         return spans;
     }
-    let mut pending: Vec<Span> = spans.into_iter().rev().collect();
-    let mut done: Vec<Span> = Vec::with_capacity(pending.len());
+    let mut pending = spans;
+    pending.reverse();
+    let mut done: Vec<Span> = Vec::new();
     while let Some(mut next) = pending.pop() {
         let Some(last) = done.last_mut().filter(|last| next.gap == Gap::Nothing && last.style.link == next.style.link)
         else {
@@ -91,7 +133,8 @@ pub(super) fn settle(text: &str, spans: Vec<Span>) -> Vec<Span> {
             done.push(next);
         }
     }
-    join(text, done)
+    done.dedup_by(|next, last| join(text, last, next));
+    done
 }
 
 /// The marks that may follow other marks directly: only the innermost end, or further ones begin inside.
@@ -104,26 +147,6 @@ fn nested(before: u8, after: u8) -> u8 {
     let opening = after & !before;
     let innermost = (u8::BITS - before.leading_zeros()) as u8;
     before | (opening & !((1u8 << innermost).wrapping_sub(1)))
-}
-
-fn join(text: &str, spans: Vec<Span>) -> Vec<Span> {
-    let mut joined: Vec<Span> = Vec::with_capacity(spans.len());
-    for span in spans {
-        if let (Some(Span { style, content: Content::Text { end, .. }, .. }), Content::Text { start, end: new_end }) =
-            (joined.last_mut(), span.content)
-            && style.goes_on_in(&span.style, span.gap)
-            && match span.gap {
-                Gap::Nothing => *end == start,
-                Gap::Space => text.get(*end..start) == Some(" "),
-                Gap::LineBreak => false,
-            }
-        {
-            *end = new_end;
-        } else {
-            joined.push(span);
-        }
-    }
-    joined
 }
 
 /// What a mark would touch.
@@ -147,21 +170,25 @@ fn edge(character: Option<char>) -> Edge {
 
 fn first_edge(text: &str, span: &Span) -> Edge {
     match span.content {
-        Content::Text { start, end } if !span.style.is_code() => edge(text[start..end].chars().next()),
+        Content::Text { start, end } if !span.style.is_code() => {
+            edge(text[start as usize..end as usize].chars().next())
+        }
         _ => Edge::Punctuation,
     }
 }
 
 fn last_edge(text: &str, span: &Span) -> Edge {
     match span.content {
-        Content::Text { start, end } if !span.style.is_code() => edge(text[start..end].chars().next_back()),
+        Content::Text { start, end } if !span.style.is_code() => {
+            edge(text[start as usize..end as usize].chars().next_back())
+        }
         _ => Edge::Punctuation,
     }
 }
 
 /// A span up to its last word, and the rest with fewer marks.
 fn split_end(text: &str, span: Span, marks: u8) -> (Option<Span>, Span) {
-    let Content::Text { start, end } = span.content else { return (None, with_marks(span, marks)) };
+    let Some(Range { start, end }) = span.content.range() else { return (None, with_marks(span, marks)) };
     let kept = text[start..end].trim_end_matches(|character: char| !character.is_alphanumeric()).len();
     if span.style.is_code() || kept == 0 {
         return (None, with_marks(span, marks));
@@ -169,13 +196,13 @@ fn split_end(text: &str, span: Span, marks: u8) -> (Option<Span>, Span) {
     let (head, tail) = (&text[start..start + kept], &text[start + kept..end]);
     let gap = if tail.starts_with(char::is_whitespace) { Gap::Space } else { Gap::Nothing };
     let tail_start = end - tail.trim_start().len();
-    let tail = Span { gap, content: Content::Text { start: tail_start, end }, ..with_marks(span, marks) };
-    (Some(Span { content: Content::Text { start, end: start + head.len() }, ..span }), tail)
+    let tail = Span { gap, content: Content::text(tail_start..end), ..with_marks(span, marks) };
+    (Some(Span { content: Content::text(start..start + head.len()), ..span }), tail)
 }
 
 /// The beginning of a span before its first word, with fewer marks, and the rest.
 fn split_start(text: &str, span: Span, marks: u8) -> (Span, Option<Span>) {
-    let Content::Text { start, end } = span.content else { return (with_marks(span, marks), None) };
+    let Some(Range { start, end }) = span.content.range() else { return (with_marks(span, marks), None) };
     let kept = text[start..end].trim_start_matches(|character: char| !character.is_alphanumeric()).len();
     if span.style.is_code() || kept == 0 {
         return (with_marks(span, marks), None);
@@ -183,8 +210,8 @@ fn split_start(text: &str, span: Span, marks: u8) -> (Span, Option<Span>) {
     let (head, tail) = (&text[start..end - kept], end - kept);
     let gap = if head.ends_with(char::is_whitespace) { Gap::Space } else { Gap::Nothing };
     let head_end = start + head.trim_end().len();
-    let head = Span { content: Content::Text { start, end: head_end }, ..with_marks(span, marks) };
-    (head, Some(Span { gap, content: Content::Text { start: tail, end }, ..span }))
+    let head = Span { content: Content::text(start..head_end), ..with_marks(span, marks) };
+    (head, Some(Span { gap, content: Content::text(tail..end), ..span }))
 }
 
 fn with_marks(mut span: Span, marks: u8) -> Span {

@@ -12,6 +12,9 @@ use crate::tree::{NodeId, Tree, decode_value};
 /// Longer addresses are left out: most of them hold data.
 const MAX_LENGTH: usize = 2048;
 
+/// No address of that length is longer before its character references are resolved, unless it is all references.
+const MAX_RAW_LENGTH: usize = 4 * MAX_LENGTH;
+
 /// Resolves addresses, and remembers those of links that have been asked for.
 pub(super) struct Targets<'t, 'a> {
     tree: &'t Tree<'a>,
@@ -40,6 +43,8 @@ impl<'t, 'a> Targets<'t, 'a> {
             return known.is_some();
         }
         let [href] = self.tree.find_raw(link, ["href"]);
+        // A link may be around many runs of text, and what is too long is not decoded for each.
+        let href = href.filter(|href| href.len() <= MAX_RAW_LENGTH);
         let target = href.and_then(|href| self.resolve(&decode_value(href)));
         let found = target.is_some();
         self.links.insert(link, target);

@@ -140,6 +140,39 @@ pub const SHAPES: &[Shape] = &[
     ("wide rows", |n| rows(n, "<article><table><tr>", "<td>rain", "</table>")),
     ("long tables", |n| rows(n, "<article><table>", "<tr><td>rain<td>sun", "</table>")),
     ("cells that span", |n| rows(n, "<article><table>", "<tr><td colspan=1000 rowspan=65534>rain", "</table>")),
+    ("one row of cells that span", |n| {
+        rows(n, "<article><table><tr><th>rain<th>sun<tr>", "<td colspan=1000>", "</table>")
+    }),
+    ("long class over paragraphs", |n| {
+        numbered(n / 2, "<b class='", "a#-comment ", "'>") + &rows(n / 2, "", "<p>rain in May", "")
+    }),
+    ("long title over paragraphs", |n| {
+        rows(n / 2, "<a href=/a title='", "rain ", "'>") + &rows(n / 2, "", "<p>rain in May", "")
+    }),
+    ("long link over paragraphs", |n| rows(n / 2, "<a href='/", "a", "'>") + &rows(n / 2, "", "<p>rain in May", "")),
+    ("abbreviations behind spaces", |n| {
+        rows(n / 2, "<article><pre>", " ", "") + &rows(n / 2, "", "Mr. A. B. 3.中", "")
+    }),
+    ("wrapped lines", |n| rows(n, "<article><pre>", "a line that is long enough to have been wrapped\u{2028}", "")),
+    ("figure of images", |n| {
+        rows(n / 2, "<figure>", "<p><a href=/>menu</a>", "") + &numbered(n / 2, "", "<img src=/#>", "<figcaption>rain")
+    }),
+    ("signatures", |n| rows(200, "", "<div class=signature>", "") + &rows(n, "", "<p>!", "")),
+    ("lists in lists of data", |n| {
+        let open = "[".repeat(120);
+        rows(
+            n,
+            &format!("<p>rain<script type=application/json>{open}"),
+            "1,",
+            &format!("1{}</script>", "]".repeat(120)),
+        )
+    }),
+    ("data in data", |n| {
+        rows(n, "<p>rain<script type=application/json>[", "\"[[[[[[1]]]]]] rain and rain\",", "1]</script>")
+    }),
+    ("state of scripts", |n| rows(n, "<p>rain", "<script>window.__NEXT_DATA__={\"a\":[\"rain in May\"]}</script>", "")),
+    ("state that does not end", |n| rows(n, "<p>rain<script>", "__NUXT__='\\", "</script>")),
+    ("graph of objects", |n| rows(n, "<script type=application/ld+json>", "{\"@graph\":[", "</script><p>rain")),
     ("code", |n| rows(n, "<article><pre>", "`````` ", "</pre>")),
     ("backticks", |n| rows(n, "<article><p><code>", "` `` ", "</code>")),
     ("emphasis", |n| rows(n, "<article><p>", "<b>a</b><i>b</i>", "")),
@@ -148,3 +181,59 @@ pub const SHAPES: &[Shape] = &[
     ("class of many elements", |n| numbered(n, "<article>", "<div class='c# comment author'>rain</div>", "")),
     ("formulas", |n| rows(n, "<article><p>", "$x_1$ \\(y\\) ", "")),
 ];
+
+/// A page of bytes, how many megabytes there are of it, and the page of about so many bytes.
+pub type LargeShape = (&'static str, usize, fn(usize) -> Vec<u8>);
+
+/// Pages whose length alone is the attack: nothing but text, in encodings and scripts that take the most work.
+pub const LARGE: &[LargeShape] = &[
+    ("Big5 noise", 5, |n| {
+        let mut random = random_numbers();
+        let mut pair = || {
+            let number = random();
+            let trail = number >> 8 & 0x7F;
+            // Every character of the first level, and none that there is not.
+            [0xA4 + (number & 0x1F) as u8, (if trail < 0x3F { 0x40 + trail } else { 0x62 + trail }) as u8]
+        };
+        b"<p>".iter().copied().chain((0..n / 2).flat_map(|_| pair())).collect()
+    }),
+    ("Chinese", 20, |n| {
+        let mut random = random_numbers();
+        let mut character = || match random() {
+            number if number.is_multiple_of(12) => '，',
+            number if number.is_multiple_of(25) => '。',
+            number => char::from_u32(0x4E00 + number as u32 % 3000).unwrap_or('中'),
+        };
+        "<article><p>".chars().chain((0..n / 3).map(|_| character())).collect::<String>().into_bytes()
+    }),
+    ("text", 50, |n| {
+        const WORDS: [&str; 16] = [
+            "rain", "the", "of", "town", "and", "river", "a", "bridge", "it", "market", "was", "dark", "to", "nobody",
+            "went", "Mr.",
+        ];
+        let mut random = random_numbers();
+        let mut page = String::with_capacity(n + 64);
+        page.push_str("<article><p>");
+        while page.len() < n {
+            let number = random() as usize;
+            page.push_str(WORDS[number % WORDS.len()]);
+            page.push_str(if (number >> 8).is_multiple_of(12) { ". " } else { " " });
+        }
+        page.into_bytes()
+    }),
+    ("random bytes", 5, |n| {
+        let mut random = random_numbers();
+        (0..n).map(|_| random() as u8).collect()
+    }),
+];
+
+/// Numbers without a pattern, the same each time.
+fn random_numbers() -> impl FnMut() -> u64 {
+    let mut state = 0x9E37_79B9_7F4A_7C15_u64;
+    move || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state >> 16
+    }
+}

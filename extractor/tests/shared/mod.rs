@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "each test target uses its part")]
 
 pub mod abuse;
+pub mod growth;
 
 use std::path::PathBuf;
 
